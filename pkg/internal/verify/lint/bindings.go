@@ -141,15 +141,16 @@ func (s *objectSet) runs(sa *corev1.ServiceAccount) bool {
 	return deployed || forUsers || len(s.accounts[sa.Name]) > 0
 }
 
-// spareAccount returns a ServiceAccount among the objects that no object uses: one whose name contains another, or one that
-// has permissions on Argo's kinds, of these the one with the nearest name.
+// spareAccount returns a ServiceAccount among the objects that no object uses: one whose name contains another or is almost
+// that, or one that has permissions on Argo's kinds, of these the one with the nearest name.
 func (s *objectSet) spareAccount(namespace, name string) string {
 	var spare []string
 	for _, sa := range argo.All[*corev1.ServiceAccount](s.all) {
 		if sa.Name == name || s.runs(sa) || !sameNamespace(sa.Namespace, namespace) {
 			continue
 		}
-		if strings.Contains(sa.Name, name) {
+		near := diag.Nearest(name, []string{sa.Name}, strings.ToLower) != "" && letters(name) != letters(sa.Name)
+		if near || strings.Contains(sa.Name, name) {
 			return sa.Name
 		}
 		of := argo.Account{Namespace: sa.Namespace, Name: sa.Name}

@@ -58,11 +58,14 @@ func eventDrivenRules() []Rule {
 		},
 		{
 			Code:    "fixed-child-name",
-			Summary: "A Workflow creates an object of the same name for every watched object.",
+			Summary: "A Workflow creates an object of the same name for every watched object, or for every item of a step.",
 			Why: "All watched objects share the created object: each overwrites it for the others, and deleting one can delete it " +
-				"for all.",
-			Fix:   "make its name or namespace from the name of the watched object",
-			check: fixedChild,
+				"for all. Of the items of a step, one creates the object and the others fail.",
+			Fix: "make its name or namespace from the name of the watched object",
+			check: func(i *inspection) {
+				fixedChild(i)
+				eachFlow(sharedObjects)(i)
+			},
 		},
 		{
 			Code:    "no-owner-reference",
@@ -182,8 +185,8 @@ func noOwner(i *inspection, f flow) {
 	}
 }
 
-// expires matches a field by which Kubernetes deletes a finished Job.
-var expires = lazily(`\bttlSecondsAfterFinished["']?\s*:`)
+// expires matches a field by which Kubernetes deletes a finished Job, or Argo a finished Workflow.
+var expires = lazily(`\bttl(SecondsAfterFinished|Strategy)["']?\s*:`)
 
 func noStatus(i *inspection, crd *apiextensionsv1.CustomResourceDefinition) {
 	watched := slices.ContainsFunc(argo.All[*eventsv1.EventSource](i.set.all), func(s *eventsv1.EventSource) bool {

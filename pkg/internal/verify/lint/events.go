@@ -29,10 +29,14 @@ func eventRules() []Rule {
 	return []Rule{
 		{
 			Code:    "unknown-resource",
-			Summary: "An EventSource watches a resource that Kubernetes does not have.",
-			Why:     "The path of the watch does not exist in the API. The pod tries again forever, and no event arrives.",
-			Fix:     "write the plural in lower case, with its API group and version",
-			check:   on(unknownResources),
+			Summary: "An EventSource watches, or a role names, a resource that Kubernetes does not have.",
+			Why: "The path of the watch does not exist in the API. The pod tries again forever, and no event arrives. Such a rule of a " +
+				"role grants nothing.",
+			Fix: "write the plural in lower case, with its API group and version",
+			check: func(i *inspection) {
+				on(unknownResources)(i)
+				eachRule(grantedResources)(i)
+			},
 		},
 		{
 			Code:    "invalid-resource-filter",

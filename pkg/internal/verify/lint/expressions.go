@@ -44,6 +44,7 @@ func invalidExpressions(i *inspection, f flow) {
 		}
 		eachCall(t, func(at *field.Path, c call) {
 			i.when(at.Child("when"), c.when)
+			i.whenOfItems(at, c)
 			i.hooks(at, e, c.hooks)
 		})
 		if r := t.RetryStrategy; r != nil {
@@ -58,6 +59,7 @@ func invalidExpressions(i *inspection, f flow) {
 			for n, task := range t.DAG.Tasks {
 				i.depends(t.path.Child("dag", "tasks").Index(n).Child("depends"), task.Depends)
 			}
+			i.neverRun(f, t)
 		}
 		for n, p := range t.Outputs.Parameters {
 			if p.ValueFrom != nil {
@@ -178,10 +180,14 @@ func invalidCondition(i *inspection, c *wfv1.CronWorkflow) {
 	for _, m := range expressionTag().FindAllStringSubmatch(c.Spec.When, -1) {
 		i.expression(field.NewPath("spec", "when"), scheduled, m[1], false)
 	}
+	at := field.NewPath("spec", "when")
+	if found := lacksBrace(c.Spec.When); found != "" {
+		i.reportHint(at, braceHint, "the tag %s lacks a brace", found)
+		return
+	}
 	if c.Spec.When == "" || strings.Contains(c.Spec.When, "{{") {
 		return
 	}
-	at := field.NewPath("spec", "when")
 	condition, err := govaluate.NewEvaluableExpression(c.Spec.When)
 	if err != nil {
 		i.report(at, "%v", err)
@@ -220,9 +226,14 @@ type scope struct {
 }
 
 // answered is the scope of the condition of an http template.
-var answered = scope{known: map[string]any{
-	"request.method": "", "request.url": "", "request.body": "", "response.statusCode": 0, "response.body": "",
-}}
+var answered = scope{
+	known: map[string]any{
+		"request.method": "", "request.url": "", "request.body": "", "request.bodyBytes": nil, "request.headers": nil,
+		"response.statusCode": 0, "response.body": "", "response.headers": nil,
+	},
+	names: map[string]bool{"headers": true, "body": true, "method": true, "url": true, "statusCode": true},
+	only:  []string{"request", "response"}, closed: []string{"request", "response"},
+}
 
 // retried is the scope of the expressions of retryStrategy.
 var retried = scope{
@@ -242,11 +253,15 @@ var inTags = []string{
 // scopeOf returns the scope of the expressions of a template: all values are texts.
 func (i *inspection) scopeOf(f flow, t template) scope {
 	e := scope{known: map[string]any{}, names: map[string]bool{}}
+	for _, name := range append([]string{"result"}, slices.Concat(wordsAfter["inputs"], wordsAfter["steps"])...) {
+		e.names[name] = true
+	}
 	alone := f.spec.WorkflowTemplateRef == nil && f.spec.TemplateDefaults == nil && i.set.defaults.TemplateDefaults == nil
 	if alone && !strings.Contains(t.path.String(), ".inline") { // an inline template also has the names of its caller
 		e.only = inTags
 		if t.path != nil {
-			e.closed = append(e.closed, "inputs.parameters")
+			e.closed = append(e.closed, "inputs", "inputs.parameters")
+			e.known["inputs.artifacts"] = nil
 		}
 		if templateSpec(i.Object) == nil && !f.writes.others && !f.writes.arguments.all {
 			e.closed = append(e.closed, "workflow.parameters")
@@ -258,10 +273,17 @@ func (i *inspection) scopeOf(f flow, t template) scope {
 	case len(t.Steps) > 0:
 		e.absent = "tasks"
 	}
+	for _, name := range wordsAfter["workflow"] {
+		e.known["workflow."+name] = nil
+	}
+	delete(e.known, "workflow.parameters")
 	for _, name := range []string{
 		"workflow.name", "workflow.namespace", "workflow.uid", "workflow.serviceAccountName", "workflow.status", "workflow.parameters.json",
 	} {
 		e.known[name] = ""
+	}
+	if e.only != nil {
+		e.closed = append(e.closed, "workflow")
 	}
 	for _, name := range []string{"exitCode", "status", "duration", "message"} {
 		e.known["lastRetry."+name] = ""
@@ -285,8 +307,11 @@ func (i *inspection) scopeOf(f flow, t template) scope {
 	eachCall(t, func(_ *field.Path, c call) {
 		e.names[c.name] = true
 		at := kind + "." + c.name + "."
-		for _, of := range []string{"id", "ip", "status", "startedAt", "finishedAt", "exitCode", "outputs.result"} {
+		for _, of := range []string{"id", "ip", "status", "startedAt", "finishedAt", "exitCode", "hostNodeName", "outputs.result"} {
 			e.known[at+of] = ""
+		}
+		if e.only != nil {
+			e.closed = append(e.closed, kind+"."+c.name)
 		}
 		n := slices.IndexFunc(f.spec.Templates, func(t wfv1.Template) bool { return t.Name == c.template })
 		if e.only == nil || c.ref != nil || c.inline != nil || c.repeated || n < 0 {
@@ -364,33 +389,69 @@ func (i *inspection) expression(at *field.Path, e scope, text string, condition 
 		i.report(at, "%v", err)
 		return
 	}
-	if i.names(at, e, tree.Node) || constant != text || bare().MatchString(text) {
+	if i.names(at, e, tree.Node) || bare().MatchString(text) {
 		return
 	}
 	if guarded().MatchString(text) {
 		e.closed = nil
 	}
-	options := []expr.Option{expr.Env(e.types())}
+	known := e.types()
+	known["tag"] = types.Any
+	options := []expr.Option{expr.Env(known)}
 	if condition {
 		options = append(options, expr.AsBool())
 	}
-	_, err = expr.Compile(text, options...)
-	if wrong := (*file.Error)(nil); errors.As(err, &wrong) {
+	if _, err = expr.Compile(constant, options...); err == nil {
+		err = e.argumentsOf(tree.Node)
+	}
+	wrong := (*file.Error)(nil)
+	if is := errors.As(err, &wrong); constant != text && (!is || !strings.HasPrefix(wrong.Message, "unknown ")) {
+		return // what Argo writes for a tag may have any type
+	} else if is {
 		message := wrong.Message
 		hint := "use values of one type: asInt(…) and asFloat(…) convert a text"
 		if name, is := strings.CutPrefix(wrong.Message, "unknown name "); is {
 			hint = cmp.Or(diag.DidYouMean(name, e.only, strings.ToLower),
 				"it can use "+strings.Join(e.only, ", ")+", and quote a text: '"+name+"'")
 		}
-		if name, is := strings.CutPrefix(wrong.Message, "unknown field "); is {
-			message = "there is no " + fieldOf(tree.Node, name)
+		if name, is := strings.CutPrefix(wrong.Message, unknownField); is {
+			whole := fieldOf(tree.Node, name)
+			message = "there is no " + whole
 			hint = cmp.Or(diag.DidYouMean(name, slices.Sorted(maps.Keys(e.names)), strings.ToLower),
 				"correct the name, or add what it names")
+			if whole == "workflow."+name { // newer versions may have more words
+				if hint = diag.DidYouMean(name, wordsAfter["workflow"], strings.ToLower); hint == "" {
+					return
+				}
+			}
 		}
 		i.reportHint(at, hint, "%s", message)
 	} else if err != nil {
 		i.report(at, "%v", err)
 	}
+}
+
+// unknownField begins the message of the compiler about a field that a value does not have.
+const unknownField = "unknown field "
+
+// argumentsOf returns the first unknown field in the arguments of a function of sprig, which the compiler does not look at.
+func (e scope) argumentsOf(root ast.Node) (found error) {
+	ast.Walk(&root, visitor(func(n ast.Node) {
+		call, is := n.(*ast.CallNode)
+		if !is || found != nil {
+			return
+		}
+		if of, _ := rootOf(call.Callee); of == nil || of.Value != "sprig" {
+			return
+		}
+		for _, argument := range call.Arguments {
+			_, err := expr.Compile(argument.String(), expr.Env(e.types()))
+			if wrong := (*file.Error)(nil); errors.As(err, &wrong) && strings.HasPrefix(wrong.Message, unknownField) {
+				found = err
+			}
+		}
+	}))
+	return found
 }
 
 // fieldOf returns the text of the first field with a name in an expression.

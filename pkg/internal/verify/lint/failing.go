@@ -18,6 +18,8 @@ var triggerForms = []form{
 	withScheme("http.url", "http", "https"),
 	withScheme("k8s.source.url.path", "https", "http"),
 	withScheme("argoWorkflow.source.url.path", "https", "http"),
+	hostOnly("k8s.source.s3.endpoint"),
+	hostOnly("argoWorkflow.source.s3.endpoint"),
 	withScheme("pulsar.url", "pulsar", "pulsar+ssl", "http", "https"),
 	address("kafka.url"),
 	address("azureEventHubs.fqdn"),

@@ -33,6 +33,7 @@ func unreadSettings(i *inspection) {
 	}
 	for _, f := range i.set.flows[i.Object] {
 		i.ignoredCleanup(f)
+		i.ignoredParameters(f)
 		f.eachRetry(func(at *field.Path, r *wfv1.RetryStrategy) {
 			if r.Backoff != nil && r.Limit == nil {
 				i.reportHint(at.Child("backoff"), "add limit", "without limit, Argo retries at once and without an end")

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -11,6 +12,8 @@ import (
 	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/argoperator/argoperator/pkg/diag"
 )
 
 // itemKey matches a tag with a key of an item.
@@ -26,13 +29,15 @@ func invalidItems(i *inspection, f flow) {
 					i.reportHint(at.Child("withSequence"), "add count or end", "the sequence has no end")
 				}
 			}
-			if len(c.items) == 0 || c.when != "" && !strings.Contains(c.when, "{{") {
+			if c.when != "" && !strings.Contains(c.when, "{{") {
 				return // without its condition, a step needs no value
 			}
-			uses := map[string]bool{}
-			for _, text := range c.texts() {
-				for _, m := range itemKey().FindAllStringSubmatch(text, -1) {
-					uses[m[1]] = true
+			uses := c.itemKeys()
+			if keys, known := f.keysOfParam(t, c.withParam); known {
+				for _, key := range uses {
+					if !slices.Contains(keys, key) {
+						i.reportHint(at.Child("withParam"), keyHint(key, keys), "the items have no %s, which the step uses", key)
+					}
 				}
 			}
 			for n, item := range c.items {
@@ -40,7 +45,7 @@ func invalidItems(i *inspection, f flow) {
 				if json.Unmarshal(item.Value, &keys) != nil {
 					continue
 				}
-				for _, key := range slices.Sorted(maps.Keys(uses)) {
+				for _, key := range uses {
 					if _, has := keys[key]; !has {
 						i.reportHint(at.Child("withItems").Index(n), "add "+key+" to the item",
 							"the item has no %s, which the step uses", key)
@@ -49,6 +54,80 @@ func invalidItems(i *inspection, f flow) {
 			}
 		})
 	}
+}
+
+// itemKeys returns the keys of an item that a step uses.
+func (c call) itemKeys() []string {
+	uses := map[string]bool{}
+	for _, text := range c.texts() {
+		for _, m := range itemKey().FindAllStringSubmatch(text, -1) {
+			uses[m[1]] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(uses))
+}
+
+// keyHint suggests another key of an item.
+func keyHint(key string, keys []string) string {
+	return cmp.Or(diag.DidYouMean(key, keys, strings.ToLower), "the items have "+strings.Join(keys, ", "))
+}
+
+// itemsOfArguments reports steps that use a key which the items in an argument, or in the default of an input, do not have.
+func (i *inspection) itemsOfArguments(f flow) {
+	for _, t := range f.templates() {
+		eachCall(t, func(at *field.Path, c call) {
+			if uses := c.itemKeys(); c.withParam != "" && len(uses) > 0 {
+				for _, one := range f.givenIn(t, c.withParam) {
+					i.lacking(at.Child("withParam"), one, strings.ReplaceAll(c.withParam, one.tag, one.value), uses)
+				}
+			}
+		})
+	}
+}
+
+// lacking reports the keys that no item of a list has.
+func (i *inspection) lacking(at *field.Path, by given, text string, uses []string) {
+	var list []map[string]any
+	if json.Unmarshal([]byte(text), &list) != nil || len(list) == 0 {
+		return
+	}
+	for _, key := range uses {
+		if !slices.ContainsFunc(list, func(item map[string]any) bool { return item[key] != nil }) {
+			i.reportHint(at, keyHint(key, slices.Sorted(maps.Keys(list[0]))), "with the value of %s, the items have no %s", by.tag, key)
+		}
+	}
+}
+
+// aggregated matches the list with all outputs of a step or a task that has items.
+var aggregated = lazily(`^\{\{\s*(?:steps|tasks)\.([-\w]+)\.outputs\.parameters\s*\}\}$`)
+
+// keysOfParam returns the keys of all items of withParam, if the text is a list, or the outputs of another step.
+func (f flow) keysOfParam(t template, text string) (keys []string, known bool) {
+	var list []map[string]any
+	if text != "" && json.Unmarshal([]byte(text), &list) == nil && len(list) > 0 {
+		for key := range list[0] {
+			if !slices.ContainsFunc(list, func(item map[string]any) bool { return item[key] == nil }) {
+				keys = append(keys, key)
+			}
+		}
+		slices.Sort(keys)
+		return keys, true
+	}
+	m := aggregated().FindStringSubmatch(strings.TrimSpace(text))
+	if m == nil || f.spec.TemplateDefaults != nil {
+		return nil, false
+	}
+	eachCall(t, func(_ *field.Path, c call) {
+		n := slices.IndexFunc(f.spec.Templates, func(of wfv1.Template) bool { return of.Name == c.template })
+		if c.name != m[1] || c.ref != nil || c.inline != nil || n < 0 || f.spec.Templates[n].Plugin != nil {
+			return
+		}
+		known = true
+		for _, p := range f.spec.Templates[n].Outputs.Parameters {
+			keys = append(keys, p.Name)
+		}
+	})
+	return keys, known && len(keys) > 0
 }
 
 func (i *inspection) sequenceFormat(at *field.Path, format string) {

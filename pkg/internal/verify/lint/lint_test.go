@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -155,13 +154,9 @@ func TestTooLarge(t *testing.T) {
 func TestArgoExamples(t *testing.T) {
 	var out strings.Builder
 	for _, module := range []string{"github.com/argoproj/argo-events", "github.com/argoproj/argo-workflows/v3"} {
-		dir, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", module).Output()
-		if err != nil {
-			t.Fatal(err)
-		}
-		root := filepath.Join(strings.TrimSpace(string(dir)), "examples")
+		root := examplesOf(t, module)
 		var files []source.Input
-		err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 			if err != nil || entry.IsDir() || filepath.Ext(path) != ".yaml" {
 				return err
 			}

@@ -2,6 +2,7 @@ package lint
 
 import (
 	"regexp"
+	"strings"
 	"sync"
 
 	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
@@ -70,6 +71,9 @@ func invalidMetrics(i *inspection, f flow) {
 			} else if m.IsRealtime() && !realtime().MatchString(m.Gauge.Value) {
 				i.reportHint(at.Child("gauge", "value"), "remove realtime: true, or write {{duration}}",
 					"metric %s: only a duration can be realtime", m.Name)
+			} else if value := m.GetValueString(); !m.IsRealtime() && noNumber(value) {
+				i.reportHint(at.Child(strings.ToLower(string(m.GetMetricType())), "value"), "write a number, or a tag alone",
+					"metric %s: %s is never a number", m.Name, value)
 			}
 		}
 		if err := metrics.ValidateMetricLabels(m.GetMetricLabels()); err != nil {

@@ -100,7 +100,7 @@ func (i *inspection) bus(namespace, name string) {
 	}
 }
 
-// configNames reports almost the names of ConfigMaps and Secrets below the spec of an object with Workflows.
+// configNames reports almost the names of ConfigMaps, Secrets and claims below the spec of an object with Workflows.
 func (i *inspection) configNames(at *field.Path, value any) {
 	switch v := value.(type) {
 	case []any:
@@ -121,6 +121,8 @@ func (i *inspection) configNames(at *field.Path, value any) {
 				reference[*corev1.ConfigMap](i, place.Child("name"), i.Object.GetNamespace(), stringOf(ref, "name"))
 			case "secretKeyRef", "secretRef":
 				reference[*corev1.Secret](i, place.Child("name"), i.Object.GetNamespace(), stringOf(ref, "name"))
+			case "persistentVolumeClaim":
+				reference[*corev1.PersistentVolumeClaim](i, place.Child("claimName"), i.Object.GetNamespace(), stringOf(ref, "claimName"))
 			case "secret":
 				reference[*corev1.Secret](i, place.Child("secretName"), i.Object.GetNamespace(), stringOf(ref, "secretName"))
 			}

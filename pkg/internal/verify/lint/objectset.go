@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"sync"
 
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
 	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
@@ -29,8 +30,11 @@ type objectSet struct {
 	patched  patched
 	called   map[manifest.Object][]string // names of the templates of an object that other objects call
 	launches map[manifest.Object]bool     // another object runs it as a Workflow
+	// repositories are the keys of ConfigMaps that Workflows name as an artifact repository, as NAME/KEY.
+	repositories map[string]bool
+	standIns     func() *standIns
 
-	configured bool // the set has a ConfigMap or a Secret
+	configured bool // the set has a ConfigMap, a Secret or a claim
 }
 
 // reach describes how events reach a template.
@@ -61,7 +65,9 @@ func newObjectSet(of argo.Objects) *objectSet {
 	s := &objectSet{
 		all: of, grants: argo.GrantsOf(of), reach: map[manifest.Object]*reach{}, flows: map[manifest.Object][]flow{},
 		accounts: map[string][]accountUse{}, fed: map[*corev1.ConfigMap]map[string]bool{}, defaults: workflowDefaults(of),
-		configured: len(argo.All[*corev1.ConfigMap](of))+len(argo.All[*corev1.Secret](of)) > 0,
+		repositories: map[string]bool{},
+		standIns:     sync.OnceValue(func() *standIns { return newStandIns(of.List) }),
+		configured:   hasOne[*corev1.ConfigMap](of) || hasOne[*corev1.Secret](of) || hasOne[*corev1.PersistentVolumeClaim](of),
 	}
 	for _, sensor := range argo.All[*eventsv1.Sensor](of) {
 		s.flows[sensor] = s.sensorFlows(sensor)
@@ -138,7 +144,7 @@ func workflowDefaults(o argo.Objects) wfv1.WorkflowSpec {
 	return defaults.Spec
 }
 
-// record records the service account of an object and the ConfigMaps that it reads.
+// record records the service account of an object, its artifact repository, and the ConfigMaps that it reads.
 func (s *objectSet) record(object manifest.Object) {
 	use := func(name, namespace string, role argo.Role) {
 		s.accounts[name] = append(s.accounts[name], accountUse{namespace, role})
@@ -151,6 +157,9 @@ func (s *objectSet) record(object manifest.Object) {
 	}
 	for _, f := range s.flows[object] {
 		use(f.spec.ServiceAccountName, f.namespace, argo.RoleIn(f.spec))
+		if ref := f.spec.ArtifactRepositoryRef; ref != nil {
+			s.repositories[cmp.Or(ref.ConfigMap, artifactRepositories)+"/"+ref.Key] = true
+		}
 		if !f.fed || !f.changes {
 			continue
 		}
@@ -373,3 +382,5 @@ func findAll[T manifest.Object](o argo.Objects, namespace, name string) []T {
 		return object.GetName() != name || otherNamespace
 	})
 }
+
+func hasOne[T manifest.Object](of argo.Objects) bool { return len(argo.All[T](of)) > 0 }

@@ -184,6 +184,24 @@ func mentioned(in place, message string, used []string) *field.Path {
 	return best
 }
 
+// garbled matches a message about a tag that is not closed: the tag that Argo reads ends with the next one.
+var garbled = lazily(`failed to resolve \{\{[^{}]*["}\\]|Cannot find end tag|unmarshall JSON expression`)
+
+// garbledTag returns the first tag of an object without one of its braces, and its place, if a message is about it.
+func garbledTag(spec any, at *field.Path, message string) (place *field.Path, tag string) {
+	if !garbled().MatchString(message) {
+		return nil, ""
+	}
+	texts := map[*field.Path]string{}
+	textsBelow(at, spec, texts)
+	for _, at := range slices.SortedFunc(maps.Keys(texts), func(a, b *field.Path) int { return strings.Compare(a.String(), b.String()) }) {
+		if tag := lacksBrace(texts[at]); tag != "" {
+			return at, tag
+		}
+	}
+	return nil, ""
+}
+
 // words matches the words of a message.
 var words = lazily(`[A-Za-z]+`)
 
@@ -267,6 +285,7 @@ func (i *inspection) calledOnly(r *problem.Report) {
 		return
 	}
 	f := i.set.flows[i.Object][0]
+	f.spec = *spec // a copy: legalWorkflow replaces templates, and other rules read them
 	f.spec.Entrypoint, f.spec.OnExit, f.spec.Hooks = "", "", nil
 	if called := i.set.called[i.Object]; len(called) > 0 {
 		used := f.reachable(called...)

@@ -91,7 +91,7 @@ func (i *inspection) refused(object manifest.Object, placed func(string) *field.
 	}
 	fields := fieldsOf(object)
 	for _, p := range r.Problems {
-		known := notRefused().MatchString(p.Path) ||
+		known := notRefused().MatchString(p.Path) && !(p.Required && strings.HasSuffix(p.Path, "].name")) ||
 			strings.Contains(p.Path, ".volumeMounts[") && p.Forbidden || strings.Contains(p.Path, ".resources.") && !p.Required
 		if !known && !fromTemplate(p.Value+fmt.Sprint(schema.ValueAt(fields, p.Segments()...))) {
 			hint := p.Hint

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/pod-security-admission/api"
 
+	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/internal/kube/admission"
 	"github.com/argoperator/argoperator/pkg/internal/kube/argo"
 )
@@ -154,12 +155,8 @@ func unknownArguments(i *inspection, f flow) {
 var ownVolumes = []string{"var-run-argo", "tmp-dir-argo", "input-artifacts", "argo-staging"}
 
 func unknownVolumes(i *inspection, f flow) {
-	if f.inherits() {
-		return // the volumes may be those of the calling Workflow
-	}
-	if templateSpec(i.Object) != nil && !i.set.launches[i.Object] {
-		return // a template that others call has their volumes
-	}
+	// a template that others call has their volumes
+	called := f.inherits() || templateSpec(i.Object) != nil && !i.set.launches[i.Object]
 	for _, t := range f.templates() {
 		if !t.IsPodType() || !mounts(t) {
 			continue
@@ -177,11 +174,54 @@ func unknownVolumes(i *inspection, f flow) {
 		}
 		for _, c := range slices.Concat(pod.InitContainers, pod.Containers) {
 			for _, m := range c.VolumeMounts {
-				if !slices.Contains(known, m.Name) && !strings.Contains(m.Name, "{{") {
-					i.report(mountPath(t, m), "container %s mounts volume %s, which the pod does not have", c.Name, m.Name)
-				}
+				i.mount(mountPath(t, m), c.Name, m.Name, append(known, f.volumes()...), known, called)
 			}
 		}
+	}
+}
+
+// volumes returns the names of all volumes of a Workflow.
+func (f flow) volumes() []string {
+	var out []string
+	for _, v := range f.spec.Volumes {
+		out = append(out, v.Name)
+	}
+	return out
+}
+
+// mount reports a mount of a volume that is not known. In a template that others call, that is one with almost the name of a
+// volume.
+func (i *inspection) mount(at *field.Path, container, volume string, all, known []string, called bool) {
+	near := diag.Nearest(volume, all, strings.ToLower)
+	if slices.Contains(known, volume) || strings.Contains(volume, "{{") || called && (near == "" || near == volume) {
+		return
+	}
+	hint := ""
+	if near != "" && near != volume {
+		hint = "did you mean " + near + "?"
+	}
+	i.reportHint(at, hint, "container %s mounts volume %s, which the pod does not have", container, volume)
+}
+
+// volumesOfEvents reports mounts of the pod of an EventSource or a Sensor.
+func volumesOfEvents(i *inspection) {
+	var t *eventsv1.Template
+	switch o := i.Object.(type) {
+	case *eventsv1.EventSource:
+		t = o.Spec.Template
+	case *eventsv1.Sensor:
+		t = o.Spec.Template
+	}
+	if t == nil || t.Container == nil {
+		return
+	}
+	known := []string{"auth-volume", "tmp"} // of Argo Events
+	for _, v := range t.Volumes {
+		known = append(known, v.Name)
+	}
+	for n, m := range t.Container.VolumeMounts {
+		at := field.NewPath("spec", "template", "container", "volumeMounts").Index(n).Child("name")
+		i.mount(at, "main", m.Name, known, known, false)
 	}
 }
 
@@ -221,7 +261,7 @@ func mounts(t template) bool {
 			return true
 		}
 	}
-	return t.PodSpecPatch != ""
+	return t.PodSpecPatch != "" || t.ContainerSet != nil && len(t.ContainerSet.VolumeMounts) > 0
 }
 
 // mountPath returns the path of a mount in a template, or that of the template.
@@ -229,6 +269,11 @@ func mountPath(t template, m corev1.VolumeMount) *field.Path {
 	for at, c := range containersOf(t) {
 		if n := slices.Index(c.VolumeMounts, m); n >= 0 {
 			return at.Child("volumeMounts").Index(n).Child("name")
+		}
+	}
+	if t.ContainerSet != nil {
+		if n := slices.Index(t.ContainerSet.VolumeMounts, m); n >= 0 {
+			return t.path.Child("containerSet", "volumeMounts").Index(n).Child("name")
 		}
 	}
 	return t.path

@@ -10,6 +10,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/internal/kube/argo"
 	"github.com/argoperator/argoperator/pkg/internal/operator/rights"
 	"github.com/argoperator/argoperator/pkg/manifest"
@@ -87,6 +88,14 @@ func permissionRules() []Rule {
 			check:   eachTrigger(noTriggerRight),
 		},
 		{
+			Code:    "missing-resource-permission",
+			Warning: true,
+			Summary: "The service account of a Workflow does not have the permissions of a resource template.",
+			Why:     "The pod calls the API server with its service account, and the step fails with 403.",
+			Fix:     "grant the permission",
+			check:   eachFlow(noResourceRights),
+		},
+		{
 			Code:    "missing-lease-permission",
 			Warning: true,
 			Summary: "The service account of an EventSource or Sensor cannot hold the Lease of its leader.",
@@ -158,8 +167,13 @@ func unknownVerbs(i *inspection, path *field.Path, rule rbacv1.PolicyRule) {
 		return strings.Contains(g, ".") && !strings.HasSuffix(g, "k8s.io") && g != argo.Group
 	})
 	for n, verb := range rule.Verbs {
+		near := diag.Nearest(verb, kubernetesVerbs[:8], strings.ToLower)
 		otherAPI := !kubernetes && !slices.Contains([]string{"post", "put"}, verb) // an aggregated API may define other verbs
-		if len(rule.NonResourceURLs) == 0 && !otherAPI && !slices.Contains(kubernetesVerbs, verb) {
+		switch {
+		case len(rule.NonResourceURLs) > 0 || slices.Contains(kubernetesVerbs, verb):
+		case near != "":
+			i.reportHint(path.Child("verbs").Index(n), "did you mean "+near+"?", "unknown verb %q", verb)
+		case !otherAPI:
 			i.report(path.Child("verbs").Index(n), "unknown verb %q", verb)
 		}
 	}

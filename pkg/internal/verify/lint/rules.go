@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/yaml"
@@ -159,7 +160,7 @@ func on[T manifest.Object](check func(*inspection, T)) func(*inspection) {
 // than this program knows.
 func decode(o source.Object, targets Targets) (object manifest.Object, problems []problem.Problem, newer bool) {
 	kind := schema.FromAPIVersionAndKind(o.Text("apiVersion"), o.Text("kind"))
-	if object = argo.NewObject(kind); object == nil {
+	if object = newObject(kind); object == nil {
 		return nil, nil, false
 	}
 	r := problem.About(object)
@@ -181,11 +182,19 @@ func decode(o source.Object, targets Targets) (object manifest.Object, problems 
 	return object, problems, newer
 }
 
+// newObject returns an empty object of a kind that a rule checks; nil for another kind.
+func newObject(kind schema.GroupVersionKind) manifest.Object {
+	if kind == corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim") {
+		return &corev1.PersistentVolumeClaim{}
+	}
+	return argo.NewObject(kind)
+}
+
 // checkTriggerObject decodes the object in a trigger if its kind is known.
 func checkTriggerObject(r *problem.Report, t argo.Trigger) {
 	data, path := t.ObjectBytes()
 	kind := kindOf(data)
-	if object := argo.NewObject(kind); object != nil {
+	if object := newObject(kind); object != nil {
 		argo.DecodeStrict(data, object, r, path)
 	}
 }

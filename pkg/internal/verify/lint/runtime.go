@@ -26,8 +26,8 @@ func runtimeRules() []Rule {
 	return []Rule{
 		{
 			Code:    "invalid-expression",
-			Summary: "An expression or a condition does not parse, or calls an unknown function.",
-			Why:     "Argo evaluates it only when the step runs, and then the Workflow fails.",
+			Summary: "An expression or a condition does not parse, calls an unknown function, or is never true.",
+			Why:     "Argo evaluates it only when the step runs. Then the Workflow fails, or the step never runs.",
 			Fix:     "correct the expression",
 			check: func(i *inspection) {
 				eachFlow(invalidExpressions)(i)
@@ -36,9 +36,25 @@ func runtimeRules() []Rule {
 			},
 		},
 		{
+			Code:    "failing-template",
+			Summary: "With one of its settings, a template or a Workflow always fails.",
+			Why:     "Argo accepts the setting, and the step ends with an error each time it runs.",
+			Fix:     "correct the setting",
+			check:   eachFlow(failingTemplates),
+		},
+		{
+			Code:    "fragile-template",
+			Warning: true,
+			Summary: "A template works only with some values, images or paths.",
+			Why: "Argo accepts it. A condition without quotes cannot be read with an empty value, a script without a command needs an " +
+				"entrypoint that runs it, and no shell replaces ~ or $HOME.",
+			Fix:   "correct the setting",
+			check: eachFlow(fragileTemplates),
+		},
+		{
 			Code:    "unknown-tag",
 			Warning: true,
-			Summary: "A template has a tag that Argo does not know.",
+			Summary: "A template has a tag that Argo does not know, or one of a label that the Workflow does not have.",
 			Why:     "Argo's validation ignores it, and it remains in the text as it is.",
 			Fix:     "correct the name",
 			check:   eachFlow(unknownTags),
@@ -113,10 +129,11 @@ func runtimeRules() []Rule {
 		},
 		{
 			Code:    "step-of-same-group",
-			Summary: "A step takes an output of a step that runs at the same time.",
-			Why:     "The steps of one inner list start together. The step waits for the output, and its group never starts.",
-			Fix:     "put the step into a list of its own, after the other one",
-			check:   eachFlow(besideItself),
+			Summary: "A step takes an output of a step that runs at the same time, or a task one of a task that it does not depend on.",
+			Why: "The steps of one inner list start together. The step waits for the output, and its group never starts. So does a task: " +
+				"Argo only looks for outputs of the tasks on which it depends.",
+			Fix:   "put the step into a list of its own, after the other one",
+			check: eachFlow(tooEarly),
 		},
 		{
 			Code:    "unknown-patched-container",
@@ -202,10 +219,13 @@ func fieldsOf(value any) any {
 func taggedBelow(at *field.Path, part any, out map[*field.Path]string) {
 	data, err := json.Marshal(part)
 	var value any
-	if err == nil && bytes.Contains(data, []byte("{{")) && json.Unmarshal(data, &value) == nil {
+	if err == nil && (bytes.Contains(data, []byte("{{")) || halfTag().Match(data)) && json.Unmarshal(data, &value) == nil {
 		textsBelow(at, value, out)
 	}
 }
+
+// halfTag matches the beginning of a tag that lacks a brace.
+var halfTag = lazily(`\{\s*(?:workflow|inputs|outputs|steps|tasks)\.`)
 
 func textsBelow(at *field.Path, value any, out map[*field.Path]string) {
 	switch value := value.(type) {
@@ -262,6 +282,9 @@ func (f flow) eachRetry(check func(*field.Path, *wfv1.RetryStrategy)) {
 		}
 	}
 	each(f.path, f.spec.RetryStrategy)
+	if d := f.spec.TemplateDefaults; d != nil {
+		each(f.path.Child("templateDefaults"), d.RetryStrategy)
+	}
 	for _, t := range f.templates() {
 		each(t.path, t.RetryStrategy)
 	}
@@ -287,6 +310,9 @@ func invalidDurations(i *inspection, f flow) {
 			check(at.Child("cap"), r.Backoff.Cap)
 		}
 	})
+	if d := f.spec.TemplateDefaults; d != nil {
+		i.goDuration(f.path.Child("templateDefaults", "timeout"), d.Timeout)
+	}
 	if gc := f.spec.PodGC; gc != nil {
 		check(f.path.Child("podGC", "deleteDelayDuration"), gc.DeleteDelayDuration)
 	}
@@ -294,11 +320,17 @@ func invalidDurations(i *inspection, f flow) {
 		if t.Suspend != nil {
 			check(t.path.Child("suspend", "duration"), t.Suspend.Duration)
 		}
-		if m := t.Memoize; m != nil && m.MaxAge != "" && !strings.Contains(m.MaxAge, "{{") {
-			if _, err := time.ParseDuration(m.MaxAge); err != nil {
-				i.report(t.path.Child("memoize", "maxAge"), "%q is no duration", m.MaxAge)
-			}
+		i.goDuration(t.path.Child("timeout"), t.Timeout)
+		if m := t.Memoize; m != nil {
+			i.goDuration(t.path.Child("memoize", "maxAge"), m.MaxAge)
 		}
+	}
+}
+
+// goDuration reports a duration that Go does not read: it has no days, and no number without a unit.
+func (i *inspection) goDuration(at *field.Path, text string) {
+	if _, err := time.ParseDuration(text); text != "" && err != nil && !strings.Contains(text, "{{") {
+		i.report(at, "%q is no duration", text)
 	}
 }
 
@@ -325,32 +357,6 @@ func invalidWithParam(i *inspection, f flow) {
 
 // wholeArgument matches a text that is an argument of the Workflow.
 var wholeArgument = lazily(`^\s*\{\{\s*workflow\.parameters\.([-\w]+)\s*\}\}\s*$`)
-
-// stepTag matches a tag with an output of a step.
-var stepTag = lazily(`\{\{\s*steps\.([-\w]+)\.(?:outputs\.|ip\b|status\b|exitCode\b)[^}]*\}\}`)
-
-func besideItself(i *inspection, f flow) {
-	for _, t := range f.templates() {
-		for j, parallel := range t.Steps {
-			beside := map[string]bool{}
-			for _, s := range parallel.Steps {
-				beside[s.Name] = true
-			}
-			for k, s := range parallel.Steps {
-				s.Inline, s.Hooks = nil, nil
-				texts := map[*field.Path]string{}
-				taggedBelow(t.path.Child("steps").Index(j).Index(k), s, texts)
-				for at, text := range texts {
-					for _, m := range stepTag().FindAllStringSubmatch(text, -1) {
-						if beside[m[1]] {
-							i.report(at, "step %s runs at the same time as %s, and has no output yet", m[1], s.Name)
-						}
-					}
-				}
-			}
-		}
-	}
-}
 
 func unknownPatched(i *inspection, f flow) {
 	for _, t := range f.templates() {
@@ -634,9 +640,18 @@ func unknownResourceFields(i *inspection, f flow) {
 		if err != nil {
 			continue
 		}
-		if of, known := (objectOf{data}).typeOf(); known {
+		of, known := (objectOf{data}).typeOf()
+		at := t.path.Child("resource", "manifest")
+		if !known && object["metadata"] == nil {
+			for key := range object {
+				if diag.Nearest(key, []string{"metadata"}, strings.ToLower) != "" {
+					i.reportHint(at, "did you mean metadata?", "the manifest has no metadata, but %s", key)
+				}
+			}
+		}
+		if known {
 			for _, why := range unknownBelow(of, object, "") {
-				i.reportHint(t.path.Child("resource", "manifest"), why.hint, "%s", why.message)
+				i.reportHint(at, why.hint, "%s", why.message)
 			}
 		}
 	}

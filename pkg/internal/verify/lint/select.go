@@ -17,6 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
+	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/internal/kube/argo"
 	"github.com/argoperator/argoperator/pkg/internal/lang/source"
 	"github.com/argoperator/argoperator/pkg/manifest"
@@ -264,6 +265,7 @@ var argoKinds = []string{
 // references are what the objects of Argo among the files refer to.
 type references struct {
 	texts      map[string]bool // all their texts
+	names      map[string]bool // of these, those that are names of other objects
 	namespaces map[string]bool // "" if one has none
 	watched    []eventsv1.ResourceEventSource
 	roles      map[string]bool // KIND/NAME of the roles of their accounts
@@ -272,7 +274,8 @@ type references struct {
 // add records what an object refers to.
 func (r *references) add(c candidate) {
 	if r.texts == nil {
-		r.texts, r.namespaces, r.roles = map[string]bool{"default": true}, map[string]bool{}, map[string]bool{}
+		r.texts, r.names = map[string]bool{"default": true, artifactRepositories: true}, map[string]bool{}
+		r.namespaces, r.roles = map[string]bool{}, map[string]bool{}
 	}
 	r.addTexts(c.written.Fields)
 	r.namespaces[c.written.Text("metadata", "namespace")] = true
@@ -290,11 +293,17 @@ func (r *references) addTexts(value any) {
 			r.addTexts(inner)
 		}
 	case map[string]any:
-		for _, inner := range value {
+		for key, inner := range value {
+			if text, is := inner.(string); is && slices.Contains(nameKeys, key) {
+				r.names[text] = true
+			}
 			r.addTexts(inner)
 		}
 	}
 }
+
+// nameKeys are the fields with the name of another object.
+var nameKeys = []string{"name", "secretName", "claimName", "configMap"}
 
 // kindLine matches the kind of a document.
 var kindLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^\s*["']?kind["']?\s*:\s*["']?(\w+)`) })
@@ -335,8 +344,8 @@ func (r *references) candidates(file source.Input, targets Targets, skipped *Ski
 
 // otherKinds are the kinds to which objects of Argo refer.
 var otherKinds = []string{
-	"ClusterRole", "ClusterRoleBinding", "ConfigMap", "CustomResourceDefinition", "Namespace", "PodMonitor", "Role", "RoleBinding",
-	"Secret", "ServiceAccount", "List",
+	"ClusterRole", "ClusterRoleBinding", "ConfigMap", "CustomResourceDefinition", "Namespace", "PersistentVolumeClaim", "PodMonitor",
+	"Role", "RoleBinding", "Secret", "ServiceAccount", "List",
 }
 
 // to returns the objects to which those of Argo refer, and counts the others.
@@ -376,10 +385,20 @@ func (r *references) refersTo(o manifest.Object) bool {
 		return r.roles["ClusterRole/"+o.Name] || concernsArgo(o.Rules)
 	case *corev1.Namespace:
 		return r.namespaces[o.Name]
-	case *corev1.ServiceAccount, *corev1.ConfigMap, *corev1.Secret:
-		return r.texts[o.GetName()] && r.beside(o.GetNamespace())
+	case *corev1.ServiceAccount, *corev1.ConfigMap, *corev1.Secret, *corev1.PersistentVolumeClaim:
+		return (r.texts[o.GetName()] || r.nearly(o.GetName())) && r.beside(o.GetNamespace())
 	case *monitoringv1.PodMonitor:
 		return true // its rule looks at those for Argo's pods
+	}
+	return false
+}
+
+// nearly reports whether an object of Argo may refer to a name, and misspell it.
+func (r *references) nearly(name string) bool {
+	for other := range r.names {
+		if diag.Nearest(other, []string{name}, strings.ToLower) != "" {
+			return true
+		}
 	}
 	return false
 }

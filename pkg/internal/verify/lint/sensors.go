@@ -192,6 +192,19 @@ func invalidConditions(i *inspection, _ *eventsv1.Sensor, t argo.Trigger) {
 
 var conditionsAsText = strings.NewReplacer("&&", ` + "&&" + `, "||", ` + "||" + `, "-", "_", "(", `"(" + `, ")", ` + ")"`)
 
+// dependencyTwice reports a dependency with the name of a later one, which replaces it when the Sensor starts.
+func dependencyTwice(i *inspection, s *eventsv1.Sensor) {
+	last := map[string]int{}
+	for n, d := range s.Spec.Dependencies {
+		last[d.Name] = n
+	}
+	for n, d := range s.Spec.Dependencies {
+		if last[d.Name] > n && d.Name != "" {
+			i.report(dependencyPath(n).Child("name"), "a later dependency is called %s too, and this one gets no events", d.Name)
+		}
+	}
+}
+
 func unusedDependencies(i *inspection, s *eventsv1.Sensor) {
 	fired := map[string]bool{}
 	for _, t := range argo.Triggers(s) {

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"github.com/argoproj/argo-workflows/v3/workflow/validate"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/argoperator/argoperator/pkg/internal/kube/admission"
@@ -47,15 +49,18 @@ func shapeRules() []Rule {
 			Summary: "A field has a value of the wrong type.",
 			Why:     "The API server rejects the object, or Argo's controller cannot read it.",
 			Fix:     wrongTypeFix,
-			check:   func(*inspection) {}, // reported by Decode
+			check:   on(unreadTexts(false)), // Decode reports the others
 		},
 		{
 			Code:    CodeUnknownManifestField,
 			Summary: "The kind has no such field, or a field is misspelled.",
 			Why: "The CustomResourceDefinitions of Argo Events accept any field, and so do the default ones of Argo Workflows. kubectl " +
 				"applies a misspelled field without an error, and the field has no effect.",
-			Fix:   unknownFieldFix,
-			check: eachFlow(unknownInPatch), // decode reports the others
+			Fix: unknownFieldFix,
+			check: func(i *inspection) { // decode reports the others
+				eachFlow(unknownInPatch)(i)
+				on(unreadTexts(true))(i)
+			},
 		},
 		{
 			Code:    codeIgnoredField,
@@ -215,7 +220,7 @@ func templateSpec(object manifest.Object) *wfv1.WorkflowSpec {
 // legalWorkflow runs Argo's validator, which stops at the first error: a template with one is replaced, until
 // there is no other.
 func (i *inspection) legalWorkflow(r *problem.Report, at *field.Path, object manifest.Object) {
-	err := legalWorkflow(i.set.all, object)
+	err := i.set.legal(object)
 	if err == nil {
 		return
 	}
@@ -234,11 +239,15 @@ func (i *inspection) legalWorkflow(r *problem.Report, at *field.Path, object man
 		if spec, _ := inner.(map[string]any); place == below && spec["workflowTemplateRef"] != nil {
 			place = below.Child("workflowTemplateRef") // the templates are another object's
 		}
-		r.Add(place, i.rule.Code, hintFor(inner, message), "%s", message)
+		if at, found := garbledTag(inner, below, message); found != "" {
+			r.Add(at, i.rule.Code, braceHint, "the tag %s lacks a brace", found)
+		} else {
+			r.Add(place, i.rule.Code, hintFor(inner, message), "%s", message)
+		}
 		if !slices.ContainsFunc(templatesOf(message), func(name string) bool { return withoutTemplate(object, name) }) {
 			return
 		}
-		err = legalWorkflow(i.set.all, object)
+		err = i.set.legal(object)
 	}
 }
 
@@ -280,12 +289,20 @@ func withoutTemplate(object manifest.Object, name string) bool {
 // which events write more than arguments is not known.
 func (i *inspection) inlineWorkflows(r *problem.Report, s *eventsv1.Sensor) {
 	for _, t := range argo.Triggers(s) {
-		wf := t.Workflow()
+		wf, at := workflowOf(t)
 		if wf == nil || len(t.Parameters) > 0 {
 			continue
 		}
 		filled := written(t, wf, false)
-		if filled.others || wf.Spec.WorkflowTemplateRef != nil {
+		if filled.others {
+			continue
+		}
+		if ref := wf.Spec.WorkflowTemplateRef; ref != nil {
+			of, known := i.set.started(flow{spec: wf.Spec, namespace: argo.NamespaceOf(wf, s)})
+			if known && wf.Spec.Entrypoint == "" && of.Entrypoint == "" {
+				r.Add(at.Child("spec", "workflowTemplateRef"), i.rule.Code, "add entrypoint to the spec of "+ref.Name,
+					"the template %s has no entrypoint", ref.Name)
+			}
 			continue
 		}
 		for n := range wf.Spec.Arguments.Parameters {
@@ -294,8 +311,22 @@ func (i *inspection) inlineWorkflows(r *problem.Report, s *eventsv1.Sensor) {
 			}
 		}
 		wf.Namespace = argo.NamespaceOf(wf, s)
-		i.legalWorkflow(r, t.ResourcePath().Child("spec"), wf)
+		i.legalWorkflow(r, at.Child("spec"), wf)
 	}
+}
+
+// workflowOf returns the Workflow that a trigger creates or submits; nil if there is none, or arguments of the argo command
+// complete it.
+func workflowOf(t argo.Trigger) (*wfv1.Workflow, *field.Path) {
+	data, at := t.ObjectBytes()
+	wf := &wfv1.Workflow{}
+	if w := t.Template.ArgoWorkflow; w != nil && (w.Operation != "" && w.Operation != eventsv1.Submit || len(w.Args) > 0) {
+		return nil, nil
+	}
+	if data == nil || json.Unmarshal(data, wf) != nil || wf.Kind != "Workflow" {
+		return nil, nil
+	}
+	return wf, at
 }
 
 // builtinObjects reports what the API server refuses in the objects that k8s triggers create, but for what events write.
@@ -354,18 +385,36 @@ func kindless(r *problem.Report, code string, s *eventsv1.Sensor) {
 	}
 }
 
-func legalWorkflow(objects argo.Objects, object manifest.Object) error {
-	missing := false
-	get := func(name string) (*wfv1.WorkflowTemplate, error) {
-		found := findAll[*wfv1.WorkflowTemplate](objects, object.GetNamespace(), name)
-		if len(found) != 1 { // of several, nobody knows which one it is
-			missing = true
-			return nil, fmt.Errorf("no WorkflowTemplate %q", name)
-		}
-		return found[0].DeepCopy(), nil
+// legal runs Argo's validator on an object with a Workflow. A template of another object that is not known takes and returns
+// what its callers say.
+func (s *objectSet) legal(object manifest.Object) error {
+	whole, missing := true, false
+	for _, f := range s.flowsIn(object) {
+		_, known := s.started(f)
+		whole = known || f.spec.WorkflowTemplateRef == nil
 	}
-	cluster := clusterTemplates{objects, &missing}
-	err := admission.ValidWorkflow(object.DeepCopyObject(), getter(get), cluster, validate.ValidateOpts{Lint: true})
+	standIn := func(name string) (metav1.ObjectMeta, wfv1.WorkflowSpec) {
+		spec, known := s.standIns().specOf(name)
+		missing = missing || !known || !whole
+		return metav1.ObjectMeta{Name: name}, spec
+	}
+	get := func(name string) (*wfv1.WorkflowTemplate, error) {
+		found := findAll[*wfv1.WorkflowTemplate](s.all, object.GetNamespace(), name)
+		if len(found) == 1 { // of several, nobody knows which one it is
+			return found[0].DeepCopy(), nil
+		}
+		meta, spec := standIn(name)
+		return &wfv1.WorkflowTemplate{ObjectMeta: meta, Spec: spec}, nil
+	}
+	cluster := func(name string) (*wfv1.ClusterWorkflowTemplate, error) {
+		found := findAll[*wfv1.ClusterWorkflowTemplate](s.all, "", name)
+		if len(found) == 1 {
+			return found[0].DeepCopy(), nil
+		}
+		meta, spec := standIn(name)
+		return &wfv1.ClusterWorkflowTemplate{ObjectMeta: meta, Spec: spec}, nil
+	}
+	err := admission.ValidWorkflow(object.DeepCopyObject(), getter(get), clusterGetter(cluster), validate.ValidateOpts{Lint: true})
 	if missing || err != nil && aboutMetadata(err.Error()) {
 		return nil
 	}
@@ -377,21 +426,10 @@ type getter func(name string) (*wfv1.WorkflowTemplate, error)
 
 func (g getter) Get(name string) (*wfv1.WorkflowTemplate, error) { return g(name) }
 
-// clusterTemplates finds ClusterWorkflowTemplates for Argo's validator and records
-// missing ones.
-type clusterTemplates struct {
-	objects argo.Objects
-	missing *bool
-}
+// clusterGetter finds ClusterWorkflowTemplates for Argo's validator.
+type clusterGetter func(name string) (*wfv1.ClusterWorkflowTemplate, error)
 
-func (c clusterTemplates) Get(name string) (*wfv1.ClusterWorkflowTemplate, error) {
-	found := findAll[*wfv1.ClusterWorkflowTemplate](c.objects, "", name)
-	if len(found) != 1 {
-		*c.missing = true
-		return nil, fmt.Errorf("no ClusterWorkflowTemplate %q", name)
-	}
-	return found[0].DeepCopy(), nil
-}
+func (g clusterGetter) Get(name string) (*wfv1.ClusterWorkflowTemplate, error) { return g(name) }
 
 // subjects checks the names that Argo Events uses in subjects and buckets.
 func subjects(i *inspection) {

@@ -47,10 +47,14 @@ func sourceRules() []Rule {
 		},
 		{
 			Code:    "duplicate-event-name",
-			Summary: "Two events of an EventSource have the same name.",
-			Why:     "Sensors cannot distinguish them, and Argo Events rejects the EventSource.",
-			Fix:     "rename one of them",
-			check:   on(eventTwice),
+			Summary: "Two events of an EventSource, or two dependencies of a Sensor, have the same name.",
+			Why: "Sensors cannot distinguish the events, and Argo Events rejects the EventSource. Of the dependencies, only the last " +
+				"gets events.",
+			Fix: "rename one of them",
+			check: func(i *inspection) {
+				on(eventTwice)(i)
+				on(dependencyTwice)(i)
+			},
 		},
 		{
 			Code:    "unsafe-leader-election",

@@ -281,14 +281,22 @@ func missingDestination(i *inspection, _ *eventsv1.Sensor, t argo.Trigger) {
 	if slices.ContainsFunc(t.Parameters, func(p eventsv1.TriggerParameter) bool { return strings.HasSuffix(p.Dest, ".dest") }) {
 		return // an event writes the destination
 	}
+	whole := schema.OfGo(reflect.TypeOf(*t.Template))
 	for n, p := range t.Parameters {
-		fields := schema.OfGo(reflect.TypeOf(*t.Template)).Fields()
-		if first := argo.Segments(p.Dest)[0]; !slices.Contains(fields, first) {
-			hint := cmp.Or(diag.DidYouMean(first, fields, strings.ToLower), "begin it with the type of the trigger")
+		at := t.Path.Child("parameters").Index(n).Child("dest")
+		if first := argo.Segments(p.Dest)[0]; !slices.Contains(whole.Fields(), first) {
+			hint := cmp.Or(diag.DidYouMean(first, whole.Fields(), strings.ToLower), "begin it with the type of the trigger")
 			if len(t.Resource()) > 0 {
 				hint = "write k8s.source.resource." + p.Dest + ", or move it to the parameters of k8s"
 			}
-			i.reportHint(t.Path.Child("parameters").Index(n).Child("dest"), hint, "%s: a trigger has no field %s", p.Dest, first)
+			i.reportHint(at, hint, "%s: a trigger has no field %s", p.Dest, first)
+			continue
+		}
+		i.destinationIn(at, whole, p.Dest)
+	}
+	for _, p := range t.AllParameters() {
+		if of, ok := whole.Field(p.List); ok && slices.Contains(ownDestinations, p.List) {
+			i.destinationIn(p.Path.Child("dest"), of, p.Dest)
 		}
 	}
 	for _, p := range t.ObjectParameters() {
@@ -308,6 +316,18 @@ func missingDestination(i *inspection, _ *eventsv1.Sensor, t argo.Trigger) {
 		if problem := p.DestError(more); problem != "" {
 			i.report(p.Path.Child("dest"), "%s: %s", p.Dest, problem)
 		}
+	}
+}
+
+// ownDestinations are the types of triggers whose parameters write into all of their fields.
+var ownDestinations = []string{"http", "kafka", "awsLambda", "openWhisk"}
+
+// destinationIn reports a destination that is no field of a trigger. Argo Events ignores the case of fields.
+func (i *inspection) destinationIn(at *field.Path, of schema.Type, dest string) {
+	why, hint := unknownDestination(of, strings.TrimSuffix(dest, ".-1"))
+	_, missing, in := placed(of, dest)
+	if why != "" && (in == nil || !slices.ContainsFunc(in.Fields(), func(name string) bool { return strings.EqualFold(name, missing) })) {
+		i.reportHint(at, hint, "%s: %s", dest, why)
 	}
 }
 
@@ -346,8 +366,8 @@ func resourceOf(t argo.Trigger) (metav1.PartialObjectMetadata, bool) {
 	return object, object.Kind != ""
 }
 
-func (i *inspection) definitionOf(group, kind string) *apiextensionsv1.CustomResourceDefinition {
-	for _, crd := range argo.All[*apiextensionsv1.CustomResourceDefinition](i.set.all) {
+func (s *objectSet) definitionOf(group, kind string) *apiextensionsv1.CustomResourceDefinition {
+	for _, crd := range argo.All[*apiextensionsv1.CustomResourceDefinition](s.all) {
 		if crd.Spec.Group == group && crd.Spec.Names.Kind == kind {
 			return crd
 		}
@@ -360,7 +380,7 @@ func wrongPlural(i *inspection, _ *eventsv1.Sensor, t argo.Trigger) {
 	if !ok {
 		return
 	}
-	crd := i.definitionOf(object.GroupVersionKind().Group, object.Kind)
+	crd := i.set.definitionOf(object.GroupVersionKind().Group, object.Kind)
 	if guessed := schema.GuessedPlural(object.Kind); crd != nil && crd.Spec.Names.Plural != guessed {
 		i.report(
 			t.ResourcePath().Child("kind"),
@@ -384,7 +404,7 @@ func unscoped(i *inspection, _ *eventsv1.Sensor, t argo.Trigger) {
 	if !ok {
 		return
 	}
-	crd := i.definitionOf(object.GroupVersionKind().Group, object.Kind)
+	crd := i.set.definitionOf(object.GroupVersionKind().Group, object.Kind)
 	if slices.Contains(clusterScopedKinds, object.Kind) || crd != nil && crd.Spec.Scope == apiextensionsv1.ClusterScoped {
 		i.report(t.ResourcePath().Child("kind"), "%s is cluster-scoped, but the trigger calls a namespaced path", object.Kind)
 	}

@@ -195,8 +195,11 @@ func workflowRules() []Rule {
 			Summary: "A container mounts a volume that its pod does not have.",
 			Why: "The pod is not created, unless workflowDefaults add the volume. In a containerSet Argo adds only the volumes of the " +
 				"template.",
-			Fix:   "add the volume to volumes of the template",
-			check: eachFlow(unknownVolumes),
+			Fix: "add the volume to volumes of the template",
+			check: func(i *inspection) {
+				eachFlow(unknownVolumes)(i)
+				volumesOfEvents(i)
+			},
 		},
 		{
 			Code:    "unknown-config-map-key",
