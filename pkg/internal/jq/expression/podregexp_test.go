@@ -180,7 +180,7 @@ func TestRegexpInPodAgreesRandomly(t *testing.T) {
 			t.Fatal("and perhaps more")
 		}
 	}
-	t.Log(fmt.Sprintf("compared %d: %d without a value, %d with an error", len(sources), empty, failing))
+	t.Logf("compared %d: %d without a value, %d with an error", len(sources), empty, failing)
 }
 
 // TestRegexpOfVariables tests which variables of the definition a regular expression may be.
