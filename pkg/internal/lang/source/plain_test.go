@@ -11,7 +11,7 @@ import (
 
 // rareYAML are texts that the two YAML libraries might read differently.
 var rareYAML = []string{
-	"a: [y, n, yes, NO, on, Off, ~, null, Null, true, True, TRUE, fals, nulls, <<, =, ., .., -, +]\n",
+	"a: [y, n, yes, NO, on, Off, ~, null, Null, true, True, TRUE, falser, nulls, <<, =, ., .., -, +]\n",
 	"a: [1, -1, +1, 0, -0, 01, 0o7, 0x1F, 0b11, -0b11, 1_000, _1, -_1, 1e3, 1.5, .5, 5., -.5e-3, 1.e3, 18446744073709551615, 1e400]\n",
 	"a: [.inf, -.INF, .nan, .NaN, inf, nan, Infinity, 1:30, 190:20:30, 2001-01-01, 2001-1-1T1:2:3Z, 2001-12-14 21:59:43.10 -5, 1-1]\n",
 	"a: [10s, -c, --flag, -1x, 1.2.3, 3.7-alpine, 08, 0.1.0, 1e, 0x, 123456789012345678, 1234567890123456789, -e, +, -., 1 2]\n",

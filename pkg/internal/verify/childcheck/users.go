@@ -20,7 +20,8 @@ func (f *family) unsafeContainers(child int) diag.List {
 			pod := slices.Concat(in, []string{"spec"})
 			for _, list := range containerLists {
 				for _, container := range mappings(made.object, nil, slices.Concat(pod, []string{list, "*"})) {
-					if findings := slices.Concat(f.forbiddenUser(made, container, pod), f.unknownCapabilities(made, container)); findings != nil {
+					findings := slices.Concat(f.forbiddenUser(made, container, pod), f.unknownCapabilities(made, container))
+					if len(findings) > 0 {
 						return findings
 					}
 				}
