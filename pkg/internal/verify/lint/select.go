@@ -263,20 +263,25 @@ var argoKinds = []string{
 
 // references are what the objects of Argo among the files refer to.
 type references struct {
+	mu         sync.Mutex
 	texts      map[string]bool // all their texts
 	namespaces map[string]bool // "" if one has none
 	watched    []eventsv1.ResourceEventSource
 	roles      map[string]bool // KIND/NAME of the roles of their accounts
 }
 
+func newReferences() *references {
+	return &references{texts: map[string]bool{}, namespaces: map[string]bool{}, roles: map[string]bool{}}
+}
+
 // add records what an object refers to.
-func (r *references) add(c candidate) {
-	if r.texts == nil {
-		r.texts, r.namespaces, r.roles = map[string]bool{"default": true}, map[string]bool{}, map[string]bool{}
-	}
-	r.addTexts(c.written.Fields)
-	r.namespaces[c.written.Text("metadata", "namespace")] = true
-	if s, ok := c.object.(*eventsv1.EventSource); ok {
+func (r *references) add(o source.Object, object manifest.Object) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.texts["default"] = true
+	r.addTexts(o.Fields)
+	r.namespaces[o.Text("metadata", "namespace")] = true
+	if s, ok := object.(*eventsv1.EventSource); ok {
 		r.watched = slices.AppendSeq(r.watched, maps.Values(s.Spec.Resource))
 	}
 }
@@ -319,12 +324,12 @@ func (r *references) candidates(file source.Input, targets Targets, skipped *Ski
 	})[0]
 	objects, found := source.Objects(file, source.NotEmpty)
 	var out []candidate
-	for _, o := range objects {
-		out = append(out, newCandidate(file.Name, o, targets))
+	for n, o := range objects {
+		out = append(out, newCandidate(&file, n, o, targets))
 	}
 	for _, f := range found {
 		for i := len(out) - 1; i >= 0; i-- {
-			if out[i].written.Position("").Line <= f.Line {
+			if out[i].line <= f.Line {
 				out[i].found = append(out[i].found, f)
 				break
 			}
