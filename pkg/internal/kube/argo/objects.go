@@ -65,6 +65,13 @@ func (o Objects) FieldsOf(object manifest.Object) (map[string]any, error) {
 	return fields, err
 }
 
+// Forget drops what FieldsOf keeps of an object.
+func (o Objects) Forget(object manifest.Object) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	delete(o.fields, object)
+}
+
 // Triggers returns the triggers of a Sensor.
 func (o Objects) Triggers(s *eventsv1.Sensor) []Trigger {
 	o.mu.Lock()

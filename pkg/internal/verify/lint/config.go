@@ -194,7 +194,7 @@ func (c *Config) apply(findings []located) []located {
 	var out []located
 	for _, f := range findings {
 		i := slices.IndexFunc(c.Rules, func(r RuleConfig) bool {
-			return r.Code == f.Code && r.inFile(path.Join(c.Base, f.File)) && r.matches(f.in.written)
+			return r.Code == f.Code && r.inFile(path.Join(c.Base, f.File)) && r.matches(f.in)
 		})
 		switch {
 		case i < 0:
@@ -221,7 +221,7 @@ func configurable() []string {
 func (c *Config) applied(findings diag.List) diag.List {
 	var all []located
 	for _, f := range findings {
-		all = append(all, located{Finding: f})
+		all = append(all, located{Finding: f, in: &subject{}})
 	}
 	var out diag.List
 	for _, f := range c.apply(all) {
@@ -247,6 +247,6 @@ func matches(patterns []string, name string) bool {
 }
 
 // matches reports whether a rule is configured for an object.
-func (r RuleConfig) matches(o source.Object) bool {
-	return len(r.Objects) == 0 || slices.Contains(r.Objects, o.Text("kind")+"/"+o.Text("metadata", "name"))
+func (r RuleConfig) matches(s *subject) bool {
+	return len(r.Objects) == 0 || slices.Contains(r.Objects, s.kind+"/"+s.name)
 }

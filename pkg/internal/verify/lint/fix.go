@@ -33,11 +33,12 @@ func (j results) edits(file source.Input) []edit {
 		return nil
 	}
 	lines := strings.Split(string(file.Data), "\n")
+	var again reader
 	var out []edit
 	for _, p := range j.problems {
 		counts := slices.ContainsFunc(j.findings, func(f diag.Finding) bool { return f.Position == p.Position && f.Code == p.Code })
 		if fix := fixes[p.Code]; fix != nil && counts && p.File == file.Name {
-			out = append(out, fix(lines, entryOf(p.in.written, p.path))...)
+			out = append(out, fix(lines, entryOf(again.read(p.in), p.path))...)
 		}
 	}
 	return out

@@ -42,19 +42,40 @@ func ContainsManifest(in source.Input) bool {
 // IsList reports whether a file consists of lists of objects, as kubectl prints them.
 func IsList(in source.Input) bool { return source.IsList(in) }
 
-// subject is an object to check and its source.
+// subject is an object to check, and what findings need to know of its text. The text is read again to place
+// them: the nodes of all files take more memory than all the rest.
 type subject struct {
-	file    string
-	written source.Object
-	object  manifest.Object
-	newer   bool // it has fields that Argo's validators here do not know
+	object manifest.Object
+
+	file       *source.Input
+	nth        int // among the objects of the file
+	line       int
+	kind, name string
+	shown      string // its name as kubectl prints it
+	newer      bool   // it has fields that Argo's validators here do not know
+	generated  bool
+	accepted   bool
 }
 
 // located is a problem of an object as a finding.
 type located struct {
 	diag.Finding
-	in   subject
+	in   *subject
 	path string
+}
+
+// reader reads the objects of files again. It keeps those of one file, because subjects are in the order of files.
+type reader struct {
+	file    *source.Input
+	objects []source.Object
+}
+
+func (r *reader) read(s *subject) source.Object {
+	if r.file != s.file {
+		r.file = s.file
+		r.objects, _ = source.Objects(*s.file, source.NotEmpty)
+	}
+	return r.objects[s.nth]
 }
 
 // Manifests checks the objects of all files together. Objects that are not in the
@@ -75,27 +96,22 @@ type results struct {
 func run(files []source.Input, config *Config) results {
 	chosen := choose(files, config)
 	all := results{broken: map[string]bool{}, skipped: chosen.skipped}
-	var subjects []subject
+	var subjects []*subject
 	var candidates []candidate
 	var problems []located
 	texts := chosen.argo
 	add := func(c candidate) {
-		problems = append(problems, c.locate(c.problems)...)
+		problems = append(problems, c.problems...)
 		if c.object != nil {
 			subjects = append(subjects, c.subject)
 		}
 	}
-	var refer references
-	for n, of := range readAll(chosen.argo, config.targets()) {
-		file := chosen.argo[n]
+	refer := newReferences()
+	for n, of := range readAll(chosen.argo, config.targets(), refer) {
 		all.findings = append(all.findings, of.found...)
-		all.broken[file.Name] = of.found.HasErrors()
-		for _, c := range of.candidates {
-			if file.Lenient && c.written.Group() != argo.Group && nearMiss(c.written) == nil {
-				candidates = append(candidates, c)
-				continue
-			}
-			refer.add(c)
+		all.broken[chosen.argo[n].Name] = of.found.HasErrors()
+		candidates = append(candidates, of.others...)
+		for _, c := range of.argo {
 			add(c)
 		}
 	}
@@ -115,8 +131,11 @@ func run(files []source.Input, config *Config) results {
 	}
 	profile := config.profile()
 	profile.patched = chosen.patched
-	for i, wrong := range Objects(list, profile) {
-		problems = append(problems, subjects[i].locate(wrong)...)
+	var again reader
+	for i, wrong := range check(list, profile) {
+		if len(wrong) > 0 {
+			problems = append(problems, subjects[i].locate(wrong, again.read(subjects[i]))...)
+		}
 	}
 	all.problems = config.apply(problems)
 	for _, p := range all.problems {
@@ -128,23 +147,20 @@ func run(files []source.Input, config *Config) results {
 
 // reading is what a file has.
 type reading struct {
-	candidates []candidate
-	found      diag.List
+	argo   []candidate
+	others []candidate // which are checked if one of Argo refers to them
+	found  diag.List
 }
 
-// readAll reads files side by side.
-func readAll(files []source.Input, targets Targets) []reading {
+// readAll reads files side by side, and records what their objects refer to.
+func readAll(files []source.Input, targets Targets, refer *references) []reading {
 	out := make([]reading, len(files))
 	var next atomic.Int64
 	var all sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), len(files)) {
 		all.Go(func() {
 			for n := int(next.Add(1)) - 1; n < len(files); n = int(next.Add(1)) - 1 {
-				objects, found := source.Objects(files[n], source.NotEmpty)
-				out[n].found = found
-				for _, o := range objects {
-					out[n].candidates = append(out[n].candidates, newCandidate(files[n].Name, o, targets))
-				}
+				out[n] = readOne(&files[n], targets, refer)
 			}
 		})
 	}
@@ -152,11 +168,26 @@ func readAll(files []source.Input, targets Targets) []reading {
 	return out
 }
 
+func readOne(file *source.Input, targets Targets, refer *references) reading {
+	objects, found := source.Objects(*file, source.NotEmpty)
+	out := reading{found: found}
+	for n, o := range objects {
+		c := newCandidate(file, n, o, targets)
+		if file.Lenient && o.Group() != argo.Group && nearMiss(o) == nil {
+			out.others = append(out.others, c)
+			continue
+		}
+		refer.add(o, c.object)
+		out.argo = append(out.argo, c)
+	}
+	return out
+}
+
 // filesOf counts the files of objects and findings.
-func filesOf(subjects []subject, findings diag.List) int {
+func filesOf(subjects []*subject, findings diag.List) int {
 	files := map[string]bool{}
 	for _, s := range subjects {
-		files[s.file] = true
+		files[s.file.Name] = true
 	}
 	for _, f := range findings {
 		files[f.File] = true
@@ -165,13 +196,13 @@ func filesOf(subjects []subject, findings diag.List) int {
 }
 
 // withoutAccepted returns the findings that no comment in the files accepts.
-func withoutAccepted(files []source.Input, subjects []subject, findings diag.List) diag.List {
+func withoutAccepted(files []source.Input, subjects []*subject, findings diag.List) diag.List {
 	var options accept.Options
 	for _, rule := range Rules() {
 		options.Codes = append(options.Codes, rule.Code)
 	}
 	for _, s := range subjects {
-		options.Objects = append(options.Objects, diag.Position{File: s.file, Line: s.written.Position("").Line})
+		options.Objects = append(options.Objects, diag.Position{File: s.file.Name, Line: s.line})
 	}
 	var texts []accept.File
 	for _, file := range files {
@@ -182,26 +213,30 @@ func withoutAccepted(files []source.Input, subjects []subject, findings diag.Lis
 
 // candidate is an object with the problems of its text.
 type candidate struct {
-	subject
-	problems []problem.Problem
+	*subject
+	problems []located
 	found    diag.List
 }
 
-func newCandidate(file string, o source.Object, targets Targets) candidate {
+func newCandidate(file *source.Input, nth int, o source.Object, targets Targets) candidate {
 	object, problems, newer := decode(o, targets)
 	if p := nearMiss(o); p != nil {
 		problems = append(problems, *p)
 	}
-	return candidate{subject{file, o, object, newer}, problems, nil}
+	s := &subject{
+		object: object, file: file, nth: nth, line: o.Position("").Line, kind: o.Text("kind"), name: o.Text("metadata", "name"),
+		shown: nameOf(o), newer: newer, generated: isGenerated(o), accepted: isAccepted(o),
+	}
+	return candidate{subject: s, problems: s.locate(problems, o)}
 }
 
 // booleanWord returns the word of a value that has to be a text and that YAML reads as a boolean, such
 // as n; "" if there is none.
-func (s subject) booleanWord(p problem.Problem) string {
+func booleanWord(p problem.Problem, written source.Object) string {
 	if p.Code != CodeWrongFieldType {
 		return ""
 	}
-	_, value := s.written.Entry(p.Path)
+	_, value := written.Entry(p.Path)
 	if value == nil || value.Kind != yaml.ScalarNode || value.Style != 0 || !isBoolean().MatchString(value.Value) {
 		return ""
 	}
@@ -213,13 +248,13 @@ var isBoolean = lazily(`^(?i:y|n|yes|no|on|off)$`)
 
 // locate returns problems of the object as findings at the keys of their fields. It drops
 // what the user cannot change.
-func (s subject) locate(problems []problem.Problem) []located {
-	if isGenerated(s.written) {
+func (s *subject) locate(problems []problem.Problem, written source.Object) []located {
+	if s.generated {
 		return nil
 	}
 	var out []located
 	for _, p := range problems {
-		if isAccepted(s.written) && slices.Contains([]string{CodeUnknownManifestField, CodeWrongFieldType, CodeInvalidManifest}, p.Code) {
+		if s.accepted && slices.Contains([]string{CodeUnknownManifestField, CodeWrongFieldType, CodeInvalidManifest}, p.Code) {
 			continue
 		}
 		if s.newer && p.Code == CodeInvalidManifest {
@@ -229,12 +264,12 @@ func (s subject) locate(problems []problem.Problem) []located {
 		if p.Warning {
 			severity = diag.Warning
 		}
-		f := diag.Finding{Position: s.written.KeyPosition(p.Path), Severity: severity, Code: p.Code, Message: p.Message, Hint: p.Hint}
-		if word := s.booleanWord(p); word != "" {
+		f := diag.Finding{Position: written.KeyPosition(p.Path), Severity: severity, Code: p.Code, Message: p.Message, Hint: p.Hint}
+		if word := booleanWord(p, written); word != "" {
 			f.Hint = "write '" + word + "': YAML reads " + word + " as a boolean"
 		}
-		if s.file == "-" {
-			f.Object = nameOf(s.written)
+		if s.file.Name == "-" {
+			f.Object = s.shown
 		}
 		out = append(out, located{f, s, p.Path})
 	}

@@ -237,10 +237,9 @@ func storesUnknown(kind schema.GroupVersionKind, path string) bool {
 		strings.HasPrefix(path, "spec.") && !strings.Contains(path, ".argoWorkflow.source.resource.")
 }
 
-// Objects checks hand-written objects with all rules. It returns the problems of
-// each object by its index, and checks deep copies.
-func Objects(list []manifest.Object, profile Profile) [][]problem.Problem {
-	set := newObjectSet(argo.NewObjects(list).Copy())
+// check checks hand-written objects with all rules. It returns the problems of each object by its index.
+func check(list []manifest.Object, profile Profile) [][]problem.Problem {
+	set := newObjectSet(argo.NewObjects(list))
 	set.patched = profile.patched
 	rules := slices.DeleteFunc(Rules(), func(r Rule) bool { return !profile.includes(r) })
 	legality := slices.IndexFunc(rules, func(r Rule) bool { return r.Code == CodeInvalidManifest })
@@ -255,6 +254,7 @@ func Objects(list []manifest.Object, profile Profile) [][]problem.Problem {
 	for n, object := range set.all.List {
 		before[n] = set.check(object, rules[:legality], profile.Strict)
 		after[n] = set.check(object, rules[legality+1:], profile.Strict)
+		set.all.Forget(object)
 	}
 	validation.Wait()
 	out := make([][]problem.Problem, len(list))

@@ -264,6 +264,7 @@ var argoKinds = []string{
 
 // references are what the objects of Argo among the files refer to.
 type references struct {
+	mu         sync.Mutex
 	texts      map[string]bool // all their texts
 	names      map[string]bool // of these, those that are names of other objects
 	namespaces map[string]bool // "" if one has none
@@ -271,15 +272,20 @@ type references struct {
 	roles      map[string]bool // KIND/NAME of the roles of their accounts
 }
 
-// add records what an object refers to.
-func (r *references) add(c candidate) {
-	if r.texts == nil {
-		r.texts, r.names = map[string]bool{"default": true, artifactRepositories: true}, map[string]bool{}
-		r.namespaces, r.roles = map[string]bool{}, map[string]bool{}
+func newReferences() *references {
+	return &references{
+		texts: map[string]bool{"default": true, artifactRepositories: true}, names: map[string]bool{},
+		namespaces: map[string]bool{}, roles: map[string]bool{},
 	}
-	r.addTexts(c.written.Fields)
-	r.namespaces[c.written.Text("metadata", "namespace")] = true
-	if s, ok := c.object.(*eventsv1.EventSource); ok {
+}
+
+// add records what an object refers to.
+func (r *references) add(o source.Object, object manifest.Object) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.addTexts(o.Fields)
+	r.namespaces[o.Text("metadata", "namespace")] = true
+	if s, ok := object.(*eventsv1.EventSource); ok {
 		r.watched = slices.AppendSeq(r.watched, maps.Values(s.Spec.Resource))
 	}
 }
@@ -328,12 +334,12 @@ func (r *references) candidates(file source.Input, targets Targets, skipped *Ski
 	})[0]
 	objects, found := source.Objects(file, source.NotEmpty)
 	var out []candidate
-	for _, o := range objects {
-		out = append(out, newCandidate(file.Name, o, targets))
+	for n, o := range objects {
+		out = append(out, newCandidate(&file, n, o, targets))
 	}
 	for _, f := range found {
 		for i := len(out) - 1; i >= 0; i-- {
-			if out[i].written.Position("").Line <= f.Line {
+			if out[i].line <= f.Line {
 				out[i].found = append(out[i].found, f)
 				break
 			}
