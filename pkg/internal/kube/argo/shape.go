@@ -28,7 +28,8 @@ func Shape(r *problem.Report, code string, at *field.Path, t reflect.Type, value
 	before := len(r.Problems)
 	for _, f := range (shaper{kind: r.Object.GetObjectKind().GroupVersionKind().Kind}).value(t, value) {
 		r.Add(f.path(at), cmp.Or(code, f.code), f.hint, "%s", f.message)
-		r.Problems[len(r.Problems)-1].Type = f.decoder
+		last := &r.Problems[len(r.Problems)-1]
+		last.Type, last.Almost = f.decoder, f.almost
 	}
 	slices.SortStableFunc(r.Problems[before:], func(a, b problem.Problem) int { return cmp.Compare(a.Path, b.Path) })
 }
@@ -42,6 +43,7 @@ type flaw struct {
 	steps               []step
 	code, message, hint string
 	decoder             string // the name of the type that has no such field, or its own decoding
+	almost              string // the field that an unknown one probably misspells
 }
 
 func newFlaw(code, format string, args ...any) []flaw {
@@ -150,7 +152,7 @@ func unknown(t reflect.Type, key string, object map[string]any) []flaw {
 		}
 	}
 	slices.Sort(names)
-	flaws[0].hint = diag.DidYouMean(key, names, strings.ToLower)
+	flaws[0].hint, flaws[0].almost = diag.DidYouMean(key, names, strings.ToLower), diag.Nearest(key, names, strings.ToLower)
 	return flaws
 }
 

@@ -27,6 +27,7 @@ type Problem struct {
 	Forbidden   bool   // other values forbid this one, or lack what it refers to
 	Unsupported bool   // the value is not a supported one
 	Value       string // the text that is not accepted, if it is one
+	Almost      string // the field that an unknown one probably misspells
 	Type        string // the name of the Go type that does not accept the value or has no such field, such as Quantity; "" for most
 }
 

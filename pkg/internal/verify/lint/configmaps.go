@@ -62,7 +62,7 @@ func unreadTexts(unknown bool) func(*inspection, *corev1.ConfigMap) {
 			argo.DecodeStrict(data, of, r, nil)
 			for _, p := range r.Problems {
 				_, newer := ofVersion(p, Targets{})
-				sameButCase := strings.EqualFold(p.Hint, "did you mean "+lastOf(p)+"?") // which Argo ignores here
+				sameButCase := strings.EqualFold(p.Almost, lastOf(p)) // which Argo ignores here
 				if unknown == (p.Code == diag.UnknownField) && !newer && !sameButCase {
 					i.reportHint(at, levelHint(cm.Data[key], p), "%s", p.Message)
 				}
