@@ -324,7 +324,7 @@ func TestMutants(t *testing.T) {
 	}
 	files := validFiles(t, directories...)
 	limit, more := 0, os.Getenv("LINT_MUTANTS")
-	if _, err := fmt.Sscan(cmp.Or(more, "40"), &limit); err != nil {
+	if _, err := fmt.Sscan(cmp.Or(more, "25"), &limit); err != nil {
 		t.Fatal(err)
 	}
 	table := fmt.Sprintf("%d files\n", len(files))

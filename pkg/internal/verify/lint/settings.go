@@ -155,10 +155,34 @@ func fragileTemplates(i *inspection, f flow) {
 			}
 		}
 		i.literalVariables(t)
+		i.cacheKey(f, t)
 		i.withoutCommand(f, t)
 	}
 	i.conditions(f)
 	i.itemsOfArguments(f)
+}
+
+// cacheKey reports the key of a cache with a value in the manifest that has other characters than a key can have.
+func (i *inspection) cacheKey(f flow, t template) {
+	if t.Memoize == nil {
+		return
+	}
+	for _, one := range f.givenIn(t, t.Memoize.Key) {
+		if bad := noKeyText().FindString(one.value); bad != "" {
+			i.reportHint(t.path.Child("memoize", "key"), "write {{=sprig.sha256sum("+inExpressions(one.tag)+")}} in place of the tag",
+				"with %q for %s, the key has %q, which is no part of a key", one.value, one.tag, bad)
+		}
+	}
+}
+
+// inExpressions returns the parameter of a tag as an expression names it.
+func inExpressions(tag string) string {
+	name := strings.Trim(tag, "{}= ")
+	root, last, _ := strings.Cut(name, ".parameters.")
+	if strings.Contains(last, "-") {
+		return root + ".parameters['" + last + "']"
+	}
+	return name
 }
 
 // pathsIn returns the paths of files that a template names.

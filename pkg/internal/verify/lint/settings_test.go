@@ -95,6 +95,23 @@ func TestConditions(t *testing.T) {
 	}
 }
 
+// TestCacheKeys covers values in the key of a cache.
+func TestCacheKeys(t *testing.T) {
+	const text = workflowHead + "  arguments: {parameters: [{name: my-version, value: VALUE}]}\n  templates:\n  - name: main\n    " + busy +
+		"\n    memoize: {key: 'a-{{workflow.parameters.my-version}}', maxAge: 1h, cache: {configMap: {name: c}}}\n"
+	for value, want := range map[string]string{
+		"1.2.3": "write {{=sprig.sha256sum(workflow.parameters['my-version'])}} in place of the tag", "v1": "", "'{{workflow.uid}}'": "",
+	} {
+		hint := ""
+		for _, f := range lintText(t, "w.yaml", strings.Replace(text, "VALUE", value, 1), nil) {
+			hint = f.Hint
+		}
+		if hint != want {
+			t.Errorf("%s: found %q, want %q", value, hint, want)
+		}
+	}
+}
+
 // TestDepends covers what a task waits for.
 func TestDepends(t *testing.T) {
 	const text = workflowHead + "  templates:\n  - {name: work, " + busy + "}\n  - {name: db, daemon: true, " + busy + "}\n  - name: main\n    dag:\n      tasks:\n" +
