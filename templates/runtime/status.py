@@ -6,8 +6,10 @@ from api import MESSAGE_LIMIT, ApiError, Failed, log
 from compute import unready_reason
 from names import EVENTS, PAUSED, WORKFLOW, path_of
 from run import display_name, identity
+from values import merged
 
 EVENT_LIMIT = 1024  # bytes of an Event's message, a limit of the API server
+BEFORE = "before-first-apply"  # the manager of fields that were set before there were managedFields
 SEE = "; see "  # between what failed and where
 
 
@@ -120,12 +122,30 @@ def status_manager(run):
 
 
 def owned_fields(run, cr):
-    """The fields of the status that the operator has set, as managedFields lists them."""
-    owned = {}
+    """The fields of the status that are the operator's, in the form of managedFields: those that it has set, and of its own kind
+    also those that nobody is known to have set. The API server does not know who updates an object that was applied without a
+    field, and ascribes all of it to BEFORE later."""
+    owned, others = {}, {}
     for entry in cr["metadata"].get("managedFields") or []:
+        fields = (entry.get("fieldsV1") or {}).get("f:status") or {}
         if entry.get("manager") == status_manager(run) and entry.get("subresource") == "status":
-            owned = (entry.get("fieldsV1") or {}).get("f:status") or {}
-    return owned
+            owned = fields
+        elif entry.get("manager") != BEFORE:
+            others = merged(others, fields)
+    return owned if run.config.get("existing") else merged(unclaimed(cr.get("status") or {}, others), owned)
+
+
+def unclaimed(value, others):
+    """The fields of a status that others have not set."""
+    if not isinstance(value, dict):
+        return {}
+    fields = {"f:" + key: unclaimed(item, others.get("f:" + key) or {}) for key, item in value.items()
+              if others.get("f:" + key) != {} and (isinstance(item, dict) or "f:" + key not in others)}
+    if isinstance(value.get("conditions"), list):
+        known = others.get("f:conditions") or {}
+        keys = ["k:" + json.dumps({"type": one.get("type")}, separators=(",", ":")) for one in value["conditions"]]
+        fields["f:conditions"] = {key: {} for key in keys if key not in known}
+    return fields
 
 
 def wanted_status(run, cr, generation, status, conditions, now):

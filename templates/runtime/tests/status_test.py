@@ -6,6 +6,11 @@ from status import event_of, is_applied, truncated
 from .fakecluster import CR, DEPLOYMENT, DEPLOYMENTS, EVENTS, ROLE, Case, always, child_of, deployment, once, settings
 
 
+def status_entry(manager, fields):
+    """What managedFields says of the fields of a status."""
+    return {"manager": manager, "operation": "Update", "subresource": "status", "fieldsV1": {"f:status": fields}}
+
+
 class StatusTest(Case):
     def test_fields_that_the_kind_lacks(self):
         self.config["parent"]["lacks"] = ["observedGeneration", "conditions[].observedGeneration"]
@@ -82,6 +87,8 @@ class WriteStatusTest(Case):
     def test_status_of_others_stays_and_ours_goes(self):
         self.cr()
         self.live()["status"] = {"theirs": 1, "conditions": [{"type": "Theirs", "status": "True"}]}
+        self.live()["metadata"]["managedFields"] = [status_entry("other", {
+            "f:theirs": {}, "f:conditions": {'k:{"type":"Theirs"}': {".": {}, "f:status": {}, "f:type": {}}}})]
         self.reconcile([settings()], status={"ours": 1})
         self.assertEqual(self.live()["status"]["ours"], 1)
         self.reconcile([settings()])
@@ -91,6 +98,23 @@ class WriteStatusTest(Case):
         before = len(self.cluster.writes())
         self.reconcile([settings()])
         self.assertEqual(len(self.cluster.writes()) - before, 1, "the child only")
+
+    def test_status_without_managers(self):
+        stalled = {"type": "Stalled", "status": "True", "reason": "ReconcileFailed"}
+        before = {"f:gone": {}, "f:conditions": {".": {}, 'k:{"type":"Stalled"}': {".": {}, "f:type": {}}}}
+        for existing, managers, kept in (
+                (False, [], False), (False, [status_entry("before-first-apply", before)], False),
+                (False, [status_entry("other", before)], True), (True, [], True)):
+            with self.subTest(existing=existing, managers=managers):
+                self.config["existing"] = existing
+                self.cr()
+                self.live()["status"] = {"gone": 1, "nested": {"a": 1, "b": 2}, "conditions": [stalled]}
+                self.live()["metadata"]["managedFields"] = managers
+                self.reconcile([], status={"nested": {"b": 2}})
+                status = self.live()["status"]
+                self.assertEqual("gone" in status, kept)
+                self.assertEqual([one["type"] for one in status["conditions"]], ["Stalled", "Ready"] if kept else ["Ready"])
+                self.assertEqual("a" in status["nested"], existing)
 
     def test_ready_of_the_logic_is_kept(self):
         self.cr()
