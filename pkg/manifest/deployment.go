@@ -319,12 +319,14 @@ func lowPorts(port int32) []corev1.Sysctl {
 	return []corev1.Sysctl{{Name: "net.ipv4.ip_unprivileged_port_start", Value: strconv.Itoa(int(port))}}
 }
 
-// post sends the event of each dependency to the worker, which answers when a reconcile that
-// began after it has ended.
+// postTimeout in seconds: a worker answers at once.
+const postTimeout = 10
+
+// post sends the event of each dependency to the worker, which puts it into its queue.
 func post(p *plan.Plan, t plan.Trigger) eventsv1.Trigger {
 	http := &eventsv1.HTTPTrigger{
 		URL:    fmt.Sprintf("http://%s.%s.svc:%d/%s", t.Worker, p.Shared.Namespace, eventsPort.IntVal, t.For),
-		Method: "POST", Timeout: p.Shared.TimeoutSeconds + 60,
+		Method: "POST", Timeout: postTimeout,
 	}
 	for _, dependency := range t.On {
 		event := parameter(dependency, "event", "event")

@@ -23,7 +23,7 @@ class Run:
 
     def __init__(self, env, client, now, sleep=time.sleep, config=None):
         self.config = config or read_config(env["ARGOPERATOR_CONFIG"])
-        self.recorded = False  # whether a failure is in the status
+        self.doubts = False  # whether a look is to find what events that may be lost have said
         self.later = None      # in a worker: requests another run after some seconds; none if they are 0
         self.finalizing = False  # whether the logic is asked to clean up
         self.shown = None      # in a worker: where the Workflow is that shows the failure of a custom resource, or ""
@@ -268,12 +268,16 @@ def digest_of_inputs(run, cr):
 
 
 def applied(run, child, live):
-    """A digest of a child and of how it is: all but its status, and the fields that others manage, which change the object or
-    nothing."""
-    metadata = {key: value for key, value in live["metadata"].items() if key not in ("resourceVersion", "managedFields")}
+    """A digest of a child and of how its fields are: their values, and who manages them. What others add to it changes nothing."""
     ours = [entry for entry in live["metadata"].get("managedFields") or [] if entry.get("manager") == run.operator]
-    rest = {key: value for key, value in live.items() if key not in ("metadata", "status", "apiVersion", "kind")}
-    return hashlib.sha256(json.dumps([child, metadata, ours, rest], sort_keys=True).encode("utf-8", "replace")).digest()
+    return hashlib.sha256(json.dumps([child, ours, part_of(child, live)], sort_keys=True).encode("utf-8", "replace")).digest()
+
+
+def part_of(wanted, live):
+    """The live values of the fields of an object; lists are whole."""
+    if isinstance(wanted, dict) and isinstance(live, dict):
+        return {key: part_of(value, live.get(key)) for key, value in wanted.items()}
+    return live
 
 
 def belongs(run, cr, child):

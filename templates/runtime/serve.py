@@ -23,7 +23,7 @@ PORTS = "7778 7777"    # of the events, and of what is observed
 BODY_LIMIT = 64 << 10  # bytes of an event
 CONNECTIONS = 256      # at a time
 IDLE = 120             # seconds after which a connection without requests is closed
-FORWARD_TIMEOUT = 600  # seconds
+FORWARD_TIMEOUT = 10  # seconds
 SILENCE = 60           # seconds after which the process counts as hung
 ANSWERS = 5            # seconds that the last answers may take
 

@@ -79,7 +79,6 @@ def record_failure(run, cr, generation, text, status):
         return
     try:
         write_status(run, cr, generation, cr.get("status") or {} if status is None else status, conditions)
-        run.recorded = run.parent["status"]
     except Failed as failure:
         log(f"the status could not be written: {failure}")
         if status is not None:

@@ -1,8 +1,8 @@
 """The reconciles of a worker: one process that reconciles whenever the Sensor says so, instead of a pod for each time.
 
-It is the same reconcile that a pod of a Workflow runs. An event is acknowledged when a reconcile that began after it has
-ended. Nothing is remembered that the cluster does not show: after a start, the worker looks at all custom resources and
-reconciles those that need it.
+It is the same reconcile that a pod of a Workflow runs. An event is acknowledged when it has found a place in the queue. Nothing
+is remembered that the cluster does not show: after a start, the worker looks at all custom resources, and reconciles those that
+need it or may need it.
 """
 import contextlib
 import json
@@ -14,7 +14,7 @@ import api
 from api import Client, Failed, Refused, log
 from apply import apply
 from calls import Exchange, Hook, Programs, Stopped
-from due import last_run_failed
+from due import children_read_children, last_run_failed
 from expiry import left, wait_of
 from hook import read
 from keys import Keys
@@ -27,7 +27,6 @@ from show import ENDED, PAUSE, Shows
 from status import record_failure
 
 KEY = re.compile("([a-z0-9]([-a-z0-9]*[a-z0-9])?)?[.][A-Za-z0-9]([-A-Za-z0-9_.:]*[A-Za-z0-9])?")
-RELATED_WAIT = 30         # seconds that an event of a related object waits for the custom resources that refer to it
 FIRST_RETRY, LAST_RETRY = 1, 300  # seconds until a failed reconcile is tried again: twice as many each time
 BUDGET = 4                # seconds after which a request is not tried again: its key is
 QUIET = 45                # seconds without a heartbeat after which it asks whether a Sensor sends events to it
@@ -46,6 +45,7 @@ class Operator:
         self.workspace = next((path for path in workspaces if own in (None, os.path.basename(path))), None)
         self.applied = {}  # by key, what its last reconcile applied
         self.referrers, self.looked = Referrers(config.get("related") or []), False
+        self.doubted = False  # whether events may be lost that no look has made good for
         self.logic = logic_of(config.get("logic"), self.workspace)
         self.shows = Shows(spec) if spec else None
 
@@ -98,7 +98,7 @@ class Worker:
         """Looks at all custom resources."""
         self.heard = dict.fromkeys(self.heard, (self.clock(), self.now()))
         for name in self.operators:
-            self.keys.ask((name, ""), "start", always=True)
+            self.doubt(name, "start")
 
     def stop(self):
         """Begins nothing more."""
@@ -114,47 +114,41 @@ class Worker:
     # Events
 
     def receive(self, name, event):
-        """Serves an event of the Sensor. Returns whether it is acknowledged: whether it may be forgotten. Custom resources that
-        refer to a changed object and take longer are found after a start, too, because each shows what it was reconciled
-        with."""
-        until = self.clock() + RELATED_WAIT if isinstance(event, dict) and "related" in event else None
-        for turn in self.turns_for(name, event):
-            if turn is not None and turn.key in self.failures:
-                continue  # it is tried again, and found after a start: the Sensor sends those of others
-            while turn is not None and not turn.ended.wait(1):
-                if until is not None and self.clock() > until:
-                    return True
-            if turn is None or turn.lost:
-                return False
+        """Takes an event of the Sensor. Returns whether it may be forgotten. That is before its reconcile: what a worker does not
+        come to is found by the one that starts after it."""
+        if self.keys.closed:
+            return False
+        if isinstance(event, dict) and "heartbeat" in event:
+            self.hear(str(event.get("sensor")), event["heartbeat"])
+        elif isinstance(event, dict) and name in self.operators:
+            for key, cause in self.wanted(self.operators[name], event):
+                if not self.keys.ask((name, key), cause):
+                    self.doubt(name, "more events than there is room for")
         return True
 
-    def turns_for(self, name, event):
-        """Requests what an event asks for: the turns, None for each that finds no room."""
-        if not isinstance(event, dict):
-            return []
-        if "heartbeat" in event:
-            self.hear(str(event.get("sensor")), event["heartbeat"])
-            return []
-        operator = self.operators.get(name)
-        if operator is None:
-            return []
+    def wanted(self, operator, event):
+        """The keys that an event wants reconciled, each with the cause."""
         if "related" in event:
-            return self.turns_for_related(operator, event["related"]) if names_object(event["related"]) else []
+            return self.referring(operator, event["related"]) if names_object(event["related"]) else []
         key = event.get("key")
         if not isinstance(key, str) or len(key) > 400 or not KEY.fullmatch(key):
             return []  # the key of nothing
         if is_for_another(operator.config, key):
             return []  # every worker gets the events of children
-        return [self.keys.ask((name, key), str(event.get("cause"))[:100])]
+        return [(key, str(event.get("cause"))[:100])]
 
-    def turns_for_related(self, operator, event):
-        """Requests the custom resources that refer to an object."""
-        if not operator.looked:  # it may be about a custom resource that is not known yet
-            return [self.keys.ask((operator.name, ""), "a related object changed", always=True)]
+    def referring(self, operator, event):
+        """The custom resources that refer to a changed object. One that is not known yet is found by the look that goes on."""
         kind = (event["apiVersion"], event["kind"])
         found = operator.referrers.of(kind, event["metadata"], event.get("labels") or {})
-        cause = f"{event['kind']} {event['metadata']['name']} changed"
-        return [self.keys.ask((operator.name, key), cause, always=True) for key in found]
+        if not operator.looked:
+            self.doubt(operator.name, "a related object changed")
+        return [(key, f"{event['kind']} {event['metadata']['name']} changed") for key in found]
+
+    def doubt(self, name, cause):
+        """Looks at all custom resources of an operator, of which events may be lost."""
+        self.operators[name].doubted = True
+        self.keys.ask((name, ""), cause, always=True)
 
     def hear(self, sensor, heartbeat):
         """Notes that a Sensor receives events. One that has subscribed since, or was away, may have missed some; its
@@ -168,7 +162,7 @@ class Worker:
         if self.looks:
             self.looks -= 1
             for name in self.operators:
-                self.keys.ask((name, ""), "the Sensor has subscribed", always=True)
+                self.doubt(name, "the Sensor has subscribed")
 
     # Reconciles
 
@@ -189,15 +183,15 @@ class Worker:
         name, key = turn.key
         operator, began, sent = self.operators[name], self.clock(), client.sent
         client.may_wait = lambda: self.keys.may_wait(turn.key)
-        code, lost, wait, held, api.KEPT.lines = 1, True, None, False, []
+        code, wait, held, api.KEPT.lines = 1, None, False, []
         try:
             if key and operator.shows and operator.shows.runs(self.run_of(operator, client, {"ARGOPERATOR_KEY": key})):
-                code, lost, held = 0, False, True
+                code, held = 0, True
                 log(WAITS)
             elif key:
-                code, lost, wait = self.reconcile(operator, key, client)
+                code, wait = self.reconcile(operator, key, client)
             else:
-                code, lost, wait = self.look(operator, client), False, operator.config["resyncSeconds"]
+                code, wait = self.look(operator, client), operator.config["resyncSeconds"]
         except Failed as failure:
             code = failure.code
             log(f"failed: {failure}")
@@ -210,7 +204,7 @@ class Worker:
             self.plan_next(turn.key, code, wait)
         if key and operator.shows and key in operator.shows.open:
             self.keys.later(turn.key, PAUSE, ENDED)  # without a thread that waits
-        self.keys.end(turn, lost)
+        self.keys.end(turn)
         seconds, requests = self.clock() - began, client.sent - sent
         if not held:
             self.metrics.add(name, code, seconds, requests)
@@ -220,8 +214,7 @@ class Worker:
         return code, f"{who}: {causes}; {requests} requests, {seconds * 1000:.0f} ms; {told}"
 
     def reconcile(self, operator, key, client):
-        """One reconcile: its exit code, whether its failure is nowhere to be seen, and after how many seconds its logic wants
-        another; None if that stays as it was."""
+        """One reconcile: its exit code, and after how many seconds its logic wants another; None if that stays as it was."""
         exchange = contextlib.nullcontext({})
         if operator.logic:
             exchange = Exchange(operator.workspace, self.env["ARGOPERATOR_STATE"])
@@ -238,7 +231,7 @@ class Worker:
                 operator.applied[key] = run.after
         if operator.shows:
             operator.shows.look(run, code, self.failures.get((operator.name, key), -1) + 2)
-        return code, code != 0 and not run.recorded, asked[-1] if asked else None
+        return code, asked[-1] if asked else None
 
     def plan_next(self, key, code, wait):
         """When the key runs again without an event."""
@@ -255,24 +248,30 @@ class Worker:
     # Looks at the whole cluster
 
     def look(self, operator, client):
-        """Requests all custom resources that need a reconcile. Returns the exit code."""
+        """Requests all custom resources that need a reconcile. Where events may be lost, that includes those of which only a
+        reconcile can say it: what logic answers, and children that are computed from others. Returns the exit code."""
         run, found = self.run_of(operator, client, {}), set()
-        timed = run.config.get("timer") and not operator.looked
+        run.doubts, operator.doubted = operator.doubted, False
+        unclear = run.doubts and bool(operator.logic or children_read_children(run))
 
         def start(_, cr, reason):
             if last_run_failed(cr):  # of a worker before this one
                 self.failures.setdefault((operator.name, key_of(cr)), -1)
-            self.keys.ask((operator.name, key_of(cr)), reason, always=True)
+            self.keys.give_way((operator.name, key_of(cr)), reason)
             return True
 
         def first(cr):
             found.add(key_of(cr))
             operator.referrers.put(run, key_of(cr), cr)
-            if not operator.looked and not timed:
+            if not operator.looked and not run.config.get("timer"):
                 self.wait_for_times(run, operator, cr)
-            return "its logic may want another time" if timed else ""
+            return "an event of it may be lost" if unclear else ""
 
-        failed = look(run, start, first=first)
+        try:
+            failed = look(run, start, first=first)
+        except BaseException:
+            operator.doubted = operator.doubted or run.doubts
+            raise
         for key in set(operator.referrers.rules) - found:
             operator.referrers.drop(key)
         operator.looked = True

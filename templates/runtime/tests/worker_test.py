@@ -25,7 +25,7 @@ from sensors import HEARTBEAT_TIMEOUT
 from show import AN_HOUR, AT_ONCE, BEGIN, ENDED, PATIENCE, PAUSE, SLACK, name_of
 from worker import LAST_RETRY, WAITS, Worker
 
-from .fakecluster import CR, DEPLOYMENTS, EVENTS, WEB, WORKFLOWS, Case, always, entry_of, field_of, once, plain_text
+from .fakecluster import CR, DEPLOYMENTS, EVENTS, WEB, WORKFLOWS, Case, always, child_of, entry_of, field_of, once, plain_text
 
 LEASE = "/apis/coordination.k8s.io/v1/namespaces/argo-events/leases/memcached-worker"
 CONFIGMAPS = "/api/v1/namespaces/team/configmaps"
@@ -47,28 +47,38 @@ class KeysTest(unittest.TestCase):
         self.keys = Keys(self.clock, most=3)
 
     def test_requests_of_a_waiting_key_share_a_turn(self):
-        one, two = self.keys.ask("a", "created"), self.keys.ask("a", "changed")
-        self.assertIs(one, two)
-        self.assertEqual(self.keys.take().causes, ["created", "changed"])
+        for ask, cause in (self.keys.give_way, "look"), (self.keys.ask, "created"), (self.keys.give_way, "look"), (self.keys.ask, "changed"):
+            ask("a", cause)
+        self.assertEqual(self.keys.length(), 1)
+        self.assertEqual(self.keys.take().causes, ["look", "created", "changed"])
 
     def test_a_request_while_the_key_runs_is_one_more_turn(self):
         self.keys.ask("a", "created")
         running = self.keys.take()
-        later = self.keys.ask("a", "changed")
-        self.assertIsNot(running, later)
+        self.keys.ask("a", "changed")
         self.keys.ask("b", "created")
         self.assertEqual(self.keys.take().key, "b")  # a waits for its turn to end
         self.keys.end(running)
-        self.assertTrue(running.ended.is_set())
-        self.assertFalse(later.ended.is_set())
-        self.assertIs(self.keys.take(), later)
+        later = self.keys.take()
+        self.assertEqual((later.key, later.causes, running.causes), ("a", ["changed"], ["created"]))
 
     def test_limit(self):
         for key in "abc":
-            self.assertIsNotNone(self.keys.ask(key, ""))
-        self.assertIsNone(self.keys.ask("d", ""))
-        self.assertIsNotNone(self.keys.ask("a", ""), "it waits already")
-        self.assertIsNotNone(self.keys.ask("d", "", always=True))
+            self.assertTrue(self.keys.ask(key, ""))
+        self.keys.give_way("d", "")
+        self.assertFalse(self.keys.ask("e", ""))
+        self.assertTrue(self.keys.ask("a", ""), "it waits already")
+        self.assertTrue(self.keys.ask("e", "", always=True))
+        self.assertEqual(self.keys.length(), 5)
+
+    def test_what_a_look_finds_gives_way_but_comes(self):
+        keys = Keys(self.clock)
+        for number in range(4):
+            keys.give_way(f"found {number}", "")
+        for number in range(6):
+            keys.ask(f"event {number}", "")
+        order = [keys.take().key for _ in range(10)]
+        self.assertEqual([key[:5] for key in order], ["event"] * 3 + ["found"] + ["event"] * 3 + ["found"] * 3)
 
     def test_one_thread_is_kept_free_of_keys_that_failed(self):
         keys = Keys(self.clock, threads=3, failed={"a", "b", "c"})
@@ -127,12 +137,10 @@ class KeysTest(unittest.TestCase):
 
     def test_close(self):
         self.keys.ask("a", "")
-        running, waiting = self.keys.take(), self.keys.ask("b", "")
+        self.keys.ask("b", "")
         self.keys.close()
-        self.assertTrue(waiting.ended.is_set() and waiting.lost)
-        self.assertFalse(running.ended.is_set())
         self.assertIsNone(self.keys.take())
-        self.assertIsNone(self.keys.ask("c", "", always=True))
+        self.assertFalse(self.keys.ask("c", ""))
 
 
 class LeaseTest(Case):
@@ -296,15 +304,11 @@ class WorkerCase(Case):
         return turn
 
     def send(self, worker, event):
-        """Sends an event while turns are served. Returns whether it was acknowledged."""
-        acknowledged = []
-        thread = threading.Thread(target=lambda: acknowledged.append(worker.receive("memcached", event)))
-        thread.start()
-        while thread.is_alive():
-            if worker.keys.length():
-                self.turn(worker)
-            thread.join(0.01)
-        return acknowledged[0]
+        """Sends an event, and serves what it asks for. Returns whether it was acknowledged."""
+        acknowledged = worker.receive("memcached", event)
+        while worker.keys.length():
+            self.turn(worker)
+        return acknowledged
 
 
 SPEC, MIDNIGHT = {"activeDeadlineSeconds": 300, "templates": []}, "2026-01-01T00:00:00Z"
@@ -539,9 +543,12 @@ class ShowTest(WorkerCase):
 
 
 class EventsTest(WorkerCase):
-    def test_an_event_is_acknowledged_after_its_reconcile(self):
+    def test_an_event_is_acknowledged_and_reconciled(self):
         self.cr()
-        self.assertTrue(self.send(self.worker(), {"key": "team.one", "cause": "created"}))
+        worker = self.worker()
+        self.assertTrue(worker.receive("memcached", {"key": "team.one", "cause": "created"}))
+        self.assertEqual(self.cluster.log, [])
+        self.turn(worker)
         self.assertEqual(self.live(DEPLOYMENTS + "/one")["spec"], {"replicas": 2})
         self.assertRegex(self.lines[0], r"^team.one: created; \d+ requests, 0 ms; applied Deployment team/one; status: Ready=")
         self.assertEqual(len(self.lines), 1)
@@ -558,13 +565,14 @@ class EventsTest(WorkerCase):
         worker = self.worker()
         self.assertEqual(self.requests(worker, "created"), [("GET", ""), ("PATCH", "/one")], "nobody asks whether it exists")
         child = self.live(DEPLOYMENTS + "/one")
-        child["status"] = {"readyReplicas": 2}
+        child["status"], child["spec"]["paused"] = {"readyReplicas": 2}, True
+        child["metadata"]["annotations"]["deployment.kubernetes.io/revision"] = "1"
         self.cluster.put(DEPLOYMENTS + "/one", child)
         child = self.live(DEPLOYMENTS + "/one")
-        self.assertEqual(self.requests(worker, "child changed"), [("GET", "")])
+        self.assertEqual(self.requests(worker, "child changed"), [("GET", "")], "others have written their own fields")
         self.assertEqual(worker.operators["memcached"].applied.keys(), {"team.one"})
         for what, change in (
-                ("its spec", lambda: child["spec"].update(replicas=7)), ("a field of others", lambda: child["spec"].update(paused=True)),
+                ("its spec", lambda: child["spec"].update(replicas=7)), ("a lost field", lambda: child["spec"].pop("replicas")),
                 ("a label", lambda: child["metadata"]["labels"].clear()), ("what is wanted", lambda: self.live()["spec"].update(size=4)),
                 ("the operator's share", lambda: child["metadata"]["managedFields"].clear())):
             with self.subTest(what):
@@ -609,14 +617,6 @@ class EventsTest(WorkerCase):
         self.turn(worker)
         self.assertEqual((worker.keys.due, worker.failures), ({}, {}))
 
-    def test_events_of_one_that_failed_do_not_wait(self):
-        self.cr()
-        self.cluster.faults = [always("PATCH", DEPLOYMENTS, 403, {"message": "quota"})]
-        worker = self.worker()
-        self.assertTrue(self.send(worker, {"key": "team.one", "cause": "created"}))
-        self.assertTrue(worker.receive("memcached", {"key": "team.one", "cause": "is not ready"}), "while nobody serves turns")
-        self.assertEqual(self.turn(worker).causes, ["is not ready"], "it is served, too")
-
     def test_a_refused_one_waits_for_a_change(self):
         self.cr()
         self.cluster.faults = [always("PATCH", DEPLOYMENTS, 422, {"message": "invalid"})]
@@ -624,10 +624,12 @@ class EventsTest(WorkerCase):
         self.assertTrue(self.send(worker, {"key": "team.one", "cause": "created"}))
         self.assertEqual(worker.keys.due, {})
 
-    def test_a_failure_that_is_nowhere_is_not_acknowledged(self):
+    def test_a_failure_that_is_nowhere_is_tried_again(self):
         self.cr()
         self.cluster.faults = [always("PATCH", "", 403, {"message": "no"})]
-        self.assertFalse(self.send(self.worker(), {"key": "team.one", "cause": "created"}))
+        worker = self.worker()
+        self.send(worker, {"key": "team.one", "cause": "created"})
+        self.assertIn(("memcached", "team.one"), worker.keys.due)
 
     def test_a_refused_finalizer_is_shown(self):
         self.cr()
@@ -667,16 +669,24 @@ class EventsTest(WorkerCase):
         self.turn(worker)
         self.assertLess(len(self.lines[0]), 2500)
 
-    def test_no_room(self):
+    def test_without_room_it_looks_at_all(self):
+        self.cr()
         worker = self.worker()
         worker.keys.most = 0
-        self.assertFalse(worker.receive("memcached", {"key": "team.one"}))
+        self.assertTrue(worker.receive("memcached", {"key": "team.one"}))
+        self.assertEqual([self.turn(worker).key for _ in range(2)], [("memcached", ""), ("memcached", "team.one")])
+
+    def test_a_worker_that_stops(self):
+        worker = self.worker()
+        worker.stop()
+        for event in {"key": "team.one"}, {"heartbeat": "a", "sensor": "memcached"}:
+            self.assertFalse(worker.receive("memcached", event))
 
     def test_nothing_is_written_without_the_lease(self):
         self.cr()
         worker = self.worker()
         worker.may_write = lambda: False
-        self.assertFalse(self.send(worker, {"key": "team.one", "cause": "created"}))
+        self.send(worker, {"key": "team.one", "cause": "created"})
         self.assertEqual(self.cluster.writes(), [])
 
     def test_one_custom_resource_does_not_stop_the_others(self):
@@ -684,7 +694,7 @@ class EventsTest(WorkerCase):
         worker, real = self.worker(), Run.get_parent
         try:
             Run.get_parent = lambda run: {}["defect"]
-            self.assertFalse(self.send(worker, {"key": "team.one", "cause": "created"}))
+            self.send(worker, {"key": "team.one", "cause": "created"})
             self.assertIn("KeyError: 'defect'", self.lines[0])
         finally:
             Run.get_parent = real
@@ -860,6 +870,8 @@ class SchedulesTest(WorkerCase):
 
     def test_a_worker_that_was_away(self):
         self.reconcile(self.worker())
+        self.live(DEPLOYMENTS + "/one")["status"] = {"replicas": 2, "updatedReplicas": 2, "availableReplicas": 2, "readyReplicas": 2}
+        self.reconcile(self.worker())
         self.time = "2026-02-02T18:00:00Z"
         worker = self.worker()
         worker.start()
@@ -947,6 +959,8 @@ class ExpiryTest(WorkerCase):
 
     def test_a_worker_that_starts_knows_the_times(self):
         self.reconcile(self.worker())
+        self.live(DEPLOYMENTS + "/one")["status"] = {"replicas": 2, "updatedReplicas": 2, "availableReplicas": 2, "readyReplicas": 2}
+        self.reconcile(self.worker())
         self.cluster.log = []
         worker = self.worker()
         worker.start()
@@ -986,6 +1000,53 @@ class LookTest(WorkerCase):
         turn = self.turn(worker)
         self.assertEqual((turn.key, turn.causes), (("memcached", "team.one"), ["its latest change is not reconciled"]))
         self.assertEqual(worker.keys.due["memcached", ""][0], self.clock.now + 600)
+
+    def found(self, worker):
+        """Why a look requests the custom resource."""
+        self.turn(worker)
+        causes = [cause for turn in worker.keys.looked.values() for cause in turn.causes]
+        while worker.keys.length():
+            self.turn(worker)
+        return causes
+
+    def test_what_events_that_may_be_lost_have_said(self):
+        """A worker is killed when it has acknowledged an event."""
+        lost, children = "an event of it may be lost", self.config["children"]
+        paused = {"expr": ["alt", ["get", child_of("deployment"), "absent"], ["lit", False]]}
+        reading = {"object": dict(children[0]["object"]["object"], spec={"object": {"paused": paused}})}
+        for what, config, late, ready, at_start, at_resync in (
+                ("nothing", {}, True, True, [], []),
+                ("children from others", {"children": [dict(children[0], object=reading)]}, True, True, [lost], []),
+                ("another client wrote in the same second", {}, False, True, ["Deployment team/one was changed by others"], []),
+                ("another count of replicas", {}, True, False, ["is not ready"], [])):
+            with self.subTest(what):
+                self.cluster.reset()
+                self.cr()
+                self.config.update({"children": children}, **config)
+                self.send(self.worker(), {"key": "team.one", "cause": "created"})
+                child = self.live(DEPLOYMENTS + "/one")
+                child["status"] = {"replicas": 2, "updatedReplicas": 2, "availableReplicas": 2, "readyReplicas": 2 if ready else 1}
+                self.send(self.worker(), {"key": "team.one", "cause": "child changed"})
+                time = "2025-01-01T00:00:00Z" if late else child["metadata"]["managedFields"][0]["time"]
+                child["metadata"]["managedFields"].append({"manager": "hand", "operation": "Update", "time": time})
+                worker = self.worker()
+                worker.start()
+                self.assertEqual(self.found(worker), at_start)
+                worker.keys.ask(("memcached", ""), "resync")
+                self.assertEqual(self.found(worker), at_resync)
+                worker.doubt("memcached", "the Sensor has subscribed")
+                self.assertEqual(self.found(worker), at_start)
+
+    def test_a_look_that_failed_is_made_up_for(self):
+        self.cr()
+        self.send(self.worker(), {"key": "team.one", "cause": "created"})
+        self.cluster.faults = [once("GET", "deployments$", 403, {"message": "no"})]
+        worker = self.worker()
+        worker.start()
+        self.assertEqual(self.found(worker), [])
+        self.live(DEPLOYMENTS + "/one")["status"] = {"replicas": 1}
+        self.clock.now += 1
+        self.assertEqual(self.found(worker), ["is not ready"])
 
     def test_a_worker_that_starts_knows_which_failed_before(self):
         self.cr()
@@ -1105,9 +1166,10 @@ class ShardsTest(WorkerCase):
     def test_events(self):
         self.cr()
         first, second = self.shards()
-        for worker, want in (first, 0), (second, 1):
-            self.assertEqual(len(worker.turns_for("memcached", {"key": "team.one", "cause": "changed"})), want)
-            self.assertEqual(len(worker.turns_for("memcached", {"key": "team.onf", "cause": "changed"})), 1 - want)
+        for worker, want in (first, "team.onf"), (second, "team.one"):
+            for key in "team.one", "team.onf":
+                self.assertTrue(worker.receive("memcached", {"key": key, "cause": "changed"}))
+            self.assertEqual(list(worker.keys.waiting), [("memcached", want)])
 
     def test_looks(self):
         self.config["related"] = [entry_of("more", "ConfigMap", "configmaps", {"labelSelector": {"object": {}}}, multiple=True)]
@@ -1115,7 +1177,7 @@ class ShardsTest(WorkerCase):
         for worker, want in zip(self.shards(), ("team.onf", "team.one")):
             worker.start()
             self.turn(worker)
-            self.assertEqual([key for _, key in worker.keys.waiting], [want])
+            self.assertEqual([key for _, key in worker.keys.looked], [want])
             self.assertEqual(list(worker.operators["memcached"].referrers.rules), [want])
 
     def test_the_first_restarts_the_sensor(self):
@@ -1144,15 +1206,10 @@ class RelatedTest(WorkerCase):
     def changed(self, worker, name, labels=None, before=None):
         event = {"apiVersion": "v1", "kind": "ConfigMap", "labels": before,
                  "metadata": {"namespace": "team", "name": name, "labels": labels}}
-        turns = []
-        thread = threading.Thread(target=lambda: turns.append(worker.receive("memcached", {"related": event})))
-        thread.start()
+        self.assertTrue(worker.receive("memcached", {"related": event}))
         found = []
-        while thread.is_alive():
-            if worker.keys.length():
-                found.append(self.turn(worker).key[1])
-            thread.join(0.01)
-        self.assertEqual(turns, [True])
+        while worker.keys.length():
+            found.append(self.turn(worker).key[1])
         return sorted(set(found))
 
     def drain(self, worker):

@@ -2485,15 +2485,15 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "ownChild",
 							Func: &gojq.Func{Name: "$key"}}}, Right: &gojq.Query{Term: &gojq.Term{
 							Type: 7, Func: &gojq.Func{Name: "safeKey"}}}, Op: 1}, Op: 15}, Op: 14},
 						Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-							Type: 7, Func: &gojq.Func{Name: "option::partitioned"}}}, Right: &gojq.Query{
+							Type: 7, Func: &gojq.Func{Name: "option::shared"}}}, Right: &gojq.Query{
 							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
 							Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$key"}}}, Right: &gojq.Query{
 								Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "explode"}}},
 								Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "add"}}},
 								Op:    1}, Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "hole::partitions"}}}, Op: 7}, Right: &gojq.Query{Term: &gojq.Term{
-								Type: 7, Func: &gojq.Func{Name: "hole::partition"}}}, Op: 8}, Op: 15},
+								Name: "hole::workers"}}}, Op: 7}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "hole::worker"}}}, Op: 8}, Op: 15},
 						Op: 14}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 					Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::stays"}}},
 					Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{

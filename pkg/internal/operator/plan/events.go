@@ -184,9 +184,8 @@ func dnsLabel(name string) string {
 }
 
 // workerParts returns the triggers that send each event to the worker that handles its
-// custom resource. A trigger handles one event at a time, so several share the custom
-// resources of a worker. Any custom resource may refer to a related object, so every worker
-// gets those events.
+// custom resource. Any custom resource may refer to a related object, so every worker gets
+// those events.
 func workerParts(p *configured) []part {
 	var parts []part
 	workers, operator := p.Workers(), p.Operator.Name
@@ -203,23 +202,16 @@ func workerParts(p *configured) []part {
 			jq := childJQ(p, e.Kind, pathsOf(p, e.Kind, readOfChildren(p)))
 			add(e, "child", jq, toEach(workers, operator, e.Name, e.Name)...)
 		default:
-			for i := range p.partitions() {
-				name := fmt.Sprintf("%s-%d", e.Name, i+1)
-				add(e, "parent", parentJQ(p, i), Trigger{Name: name, On: []string{name}, Worker: workers[i%len(workers)], For: operator})
+			for i, worker := range workers {
+				name := e.Name
+				if len(workers) > 1 {
+					name = fmt.Sprintf("%s-%d", e.Name, i+1)
+				}
+				add(e, "parent", parentJQ(p, i), Trigger{Name: name, On: []string{name}, Worker: worker, For: operator})
 			}
 		}
 	}
 	return parts
-}
-
-// partitions returns the number of parts of the custom resources whose events a worker's
-// Sensors send side by side. The remainder of a part modulo the number of workers is that of
-// its worker.
-func (p *decided) partitions() int {
-	if !p.Reconcile.Execution.Stays {
-		return 1
-	}
-	return p.Reconcile.Shards * p.Reconcile.Concurrency
 }
 
 // toEach returns a trigger for each worker, which gets the events of a dependency.
@@ -253,8 +245,9 @@ func statusReads(p *configured) [][]string {
 	return paths
 }
 
-// parentJQ returns the program for events of custom resources: direct/parent.jq.
-func parentJQ(p *configured, partition int) string {
+// parentJQ returns the program for events of the custom resources of a worker:
+// direct/parent.jq.
+func parentJQ(p *configured, worker int) string {
 	var reads []string
 	if p.Reconcile.Execution.Stays {
 		for _, path := range statusReads(p) {
@@ -279,8 +272,7 @@ func parentJQ(p *configured, partition int) string {
 		"hole::children":      jqfile.List(children...),
 		"annotation::related": jqfile.String(RelatedDigest),
 		"option::readsStatus": jqfile.Bool(len(reads) > 0), "hole::fields": jqfile.RawList(strings.Join(reads, ", ")),
-		"option::partitioned": jqfile.Bool(p.partitions() > 1),
-		"hole::partitions":    jqfile.Number(p.partitions()), "hole::partition": jqfile.Number(partition),
+		"option::shared": jqfile.Bool(len(p.Workers()) > 1), "hole::workers": jqfile.Number(len(p.Workers())), "hole::worker": jqfile.Number(worker),
 	}, workflowHoles(p), labelHoles())
 }
 

@@ -150,20 +150,13 @@ func (p *Plan) sharing(group *Plan) *Plan {
 	return &out
 }
 
-// groupSensors returns the Sensors of a group. As many triggers send the events of an
-// operator side by side as one Sensor has room for.
+// groupSensors returns the Sensors of a group.
 func groupSensors(group *Plan, members []*Plan) []Sensor {
-	for concurrency := group.Reconcile.Concurrency; ; concurrency-- {
-		var parts []part
-		for _, m := range members {
-			own := m.configured
-			own.Reconcile.Concurrency = concurrency
-			parts = append(parts, workerParts(&own)...)
-		}
-		if sensors := pack(group.Names.Sensor, parts); len(sensors) == 1 || concurrency == 1 {
-			return finished(&group.configured, sensors)
-		}
+	var parts []part
+	for _, m := range members {
+		parts = append(parts, workerParts(&m.configured)...)
 	}
+	return finished(&group.configured, pack(group.Names.Sensor, parts))
 }
 
 // sharedConfiguration returns what the operators of a group share, apart from the Sensors.

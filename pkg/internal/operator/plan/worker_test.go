@@ -9,10 +9,10 @@ import (
 )
 
 // workerPlan returns the plan of an operator whose custom resources several workers share.
-func workerPlan(shards, concurrency int) *configured {
+func workerPlan(shards int) *configured {
 	p := testPlan("")
 	p.Names.Sensor, p.Names.Worker = "memcached", "memcached-worker"
-	p.Reconcile = Reconcile{Engine: Worker, Execution: execution(Worker), Shards: shards, Concurrency: concurrency}
+	p.Reconcile = Reconcile{Engine: Worker, Execution: execution(Worker), Shards: shards, Concurrency: 4}
 	p.API.Singular = "memcached"
 	p.Events = events(&p.decided)
 	return p
@@ -22,8 +22,8 @@ func workerPlan(shards, concurrency int) *configured {
 // to the worker that reconciles its custom resource: templates/runtime/run.py computes the
 // same.
 func TestEventsOfCustomResources(t *testing.T) {
-	for _, n := range [][2]int{{1, 1}, {1, 4}, {2, 1}, {3, 2}, {16, 1}} {
-		p, used := workerPlan(n[0], n[1]), map[string]int{}
+	for _, n := range []int{1, 2, 3, 16} {
+		p, used := workerPlan(n), map[string]int{}
 		for i := range 60 {
 			name := fmt.Sprintf("site-%d", i)
 			var got []string
@@ -42,12 +42,12 @@ func TestEventsOfCustomResources(t *testing.T) {
 			for _, r := range "shop." + name {
 				sum += int(r)
 			}
-			if diff := cmp.Diff([]string{p.Workers()[sum%n[0]]}, got); diff != "" {
-				t.Fatalf("%v: %s: %s", n, name, diff)
+			if diff := cmp.Diff([]string{p.Workers()[sum%n]}, got); diff != "" {
+				t.Fatalf("%d workers: %s: %s", n, name, diff)
 			}
 		}
-		if n[0]*n[1] <= 6 && len(used) != n[0]*n[1] {
-			t.Errorf("%v: events pass in the triggers %v", n, used)
+		if n <= 3 && len(used) != n {
+			t.Errorf("%d workers: events pass in the triggers %v", n, used)
 		}
 	}
 }
@@ -55,7 +55,7 @@ func TestEventsOfCustomResources(t *testing.T) {
 // TestEventsOfChildren requires that every worker gets the events of children and the
 // heartbeat of each Sensor: which custom resource a child belongs to is in the event.
 func TestEventsOfChildren(t *testing.T) {
-	p := workerPlan(3, 1)
+	p := workerPlan(3)
 	got := map[string][]string{}
 	for _, s := range finished(p, pack("memcached", workerParts(p))) {
 		for _, trigger := range s.Triggers {

@@ -54,6 +54,7 @@ type Bus struct {
 type Bad struct {
 	Twice  int  // events published twice
 	Killed int  // deliveries that end before the acknowledgement and are repeated
+	Forgot int  // events that a worker acknowledges before it is killed
 	API    int  // failing requests
 	Mild   bool // no request fails often enough to exhaust the retries
 }
@@ -341,6 +342,10 @@ func (b *Bus) Settle(ctx context.Context, limit int) error {
 func (b *Bus) next(ctx context.Context, q *queue) error {
 	m := q.waiting[0]
 	q.waiting = q.waiting[1:]
+	if b.posts(&q.trigger) && b.chance(b.Bad.Forgot) {
+		b.log("  %s: the worker is killed when it has acknowledged %s", q.trigger.Template.Name, m.event.summary())
+		return b.RestartWorkers(ctx)
+	}
 	if b.chance(b.Bad.Killed) {
 		q.open = append(q.open, m)
 		if b.chance(30) {

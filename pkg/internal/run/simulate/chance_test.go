@@ -72,6 +72,7 @@ func TestChanceWorker(t *testing.T) {
 		{"templates", "examples/memcached/operator.yaml", byWorker, 10},
 		{"children", "examples/webapp/operator.yaml", byWorker, 5},
 		{"logic", "examples/memcached-logic/operator.yaml", byWorker, 1},
+		{"line", "testdata/behaviour/line/operator.yaml", "", 4},
 	} {
 		o, err := openWith(filepath.Join(root, tt.file), tt.more)
 		if err != nil {
@@ -184,7 +185,7 @@ func (g *game) play(moves int, log func(string, ...any)) (delivered int, err err
 	defer func() { err = errors.Join(err, w.Close()) }()
 	w.Log = log
 	bad := []int{10, 10, 50}[g.rand(-3).IntN(3)]
-	w.Bad = simulate.Bad{Twice: 8, Killed: 8, API: bad, Mild: g.mild()}
+	w.Bad = simulate.Bad{Twice: 8, Killed: 8, Forgot: 8, API: bad, Mild: g.mild()}
 	if g.exact() {
 		w.Bad.Twice, w.Bad.Killed = 0, 0
 	}

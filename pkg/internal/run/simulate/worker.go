@@ -71,8 +71,7 @@ type workerCommand struct {
 }
 
 type workerResult struct {
-	Acknowledged bool
-	Turns        []struct {
+	Turns []struct {
 		Key, Line string
 		Code      int
 	}
@@ -389,15 +388,10 @@ func (t workerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, fmt.Errorf("decoding an event: %w", err)
 	}
 	body.Operator = strings.TrimPrefix(r.URL.Path, "/")
-	result, err := t.worker.do(t.ctx, body)
-	if err != nil {
+	if _, err := t.worker.do(t.ctx, body); err != nil {
 		return nil, &brokenError{err}
 	}
-	status := http.StatusOK
-	if !result.Acknowledged {
-		status = http.StatusServiceUnavailable
-	}
-	return &http.Response{StatusCode: status, Body: http.NoBody, Request: r, Header: http.Header{}}, nil
+	return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody, Request: r, Header: http.Header{}}, nil
 }
 
 // due runs a custom resource whose time has come, unless that has changed since.

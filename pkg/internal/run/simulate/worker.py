@@ -100,9 +100,8 @@ def main(env, arguments):
         command, turns = simulation.ask("next", result), []
         if "now" in command:
             time_of_cluster[:] = [time_at(command["now"])]
-        requested = []
         if command.get("event"):
-            requested = worker.turns_for(command["operator"], command["event"])
+            worker.receive(command["operator"], command["event"])
         elif command.get("start"):
             for operator in worker.operators.values():
                 operator.looked = False
@@ -120,7 +119,7 @@ def main(env, arguments):
         waits = [{"key": named(worker, *both), "seconds": at - worker.clock(), "retry": cause != DUE}
                  for both, (at, cause) in worker.keys.due.items() if both[1] or cause != DUE]
         worker.keys.due.clear()
-        result = {"acknowledged": all(turn and not turn.lost for turn in requested), "turns": turns, "waits": waits}
+        result = {"turns": turns, "waits": waits}
 
 
 if __name__ == "__main__":

@@ -46,7 +46,6 @@ var notRules = map[string]string{
 	codeResync:               "Only operators need a resync.",
 	codeServiceAccount:       "A ServiceAccount that is not in the files may be in the cluster, if nothing in them says otherwise.",
 	codeSharedServiceAccount: "Lint knows no roles of Deployments.",
-	codeTimeout:              "Lint does not know how long a worker may take.",
 	problem.CodeSize:         "The limit of a parameter is argoperator's own.",
 	codeTemplateRef:          "A WorkflowTemplate that is not in the files may be in the cluster.",
 	codeToken:                "The token, its Secret and its certificate are set up in argoperator's way.",

@@ -43,8 +43,8 @@ func postMutations() []directMutation {
 		{name: "token for the worker", reason: "it needs none, and it would travel in the open", worker: true, mutate: func(d *direct) {
 			d.http().Headers = map[string]string{"Authorization": "x"}
 		}, code: codeRequest, object: webSensor, path: webHTTP},
-		{name: "impatient Sensor", reason: "a long reconcile would begin again and again", worker: true, mutate: func(d *direct) {
-			d.http().Timeout = 10
+		{name: "patient Sensor", reason: "a worker that is gone would hold up the events", worker: true, mutate: func(d *direct) {
+			d.http().Timeout = 60
 		}, code: codeTimeout, object: webSensor, path: webHTTP + ".timeout"},
 		{name: "event that the worker does not know", reason: "the worker ignores it", worker: true, mutate: func(d *direct) {
 			d.replaceJQ("event: {$key", "event: {name: $key")

@@ -167,7 +167,7 @@ func checkTrigger(r *problem.Report, o objects, s *eventsv1.Sensor, t argo.Trigg
 // object is missing, because that is recorded.
 func checkHTTPTrigger(r *problem.Report, t argo.Trigger, requests []Request) {
 	deletes := onlyDeletes(requests)
-	if h := t.Template.HTTP; !t.PostsInCluster() && (h.Timeout <= 0 || h.Timeout > argo.MaxHTTPTimeout) {
+	if h := t.Template.HTTP; h.Timeout <= 0 || h.Timeout > argo.MaxHTTPTimeout {
 		r.Add(
 			t.Path.Child("template", "http", "timeout"),
 			codeTimeout,

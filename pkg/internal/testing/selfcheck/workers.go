@@ -23,12 +23,10 @@ func (o objects) pods() []argo.Pod {
 	return out
 }
 
-// checkPost reports a trigger that does not pass each event, and nothing else, to a worker
-// until its reconcile has ended.
+// checkPost reports a trigger that does not pass each event, and nothing else, to a worker.
 func checkPost(r *problem.Report, o objects, t argo.Trigger) {
 	h, at := t.Template.HTTP, t.Path.Child("template", "http")
-	script, why := o.Receiver(t)
-	if why != "" {
+	if _, why := o.Receiver(t); why != "" {
 		r.Add(at.Child("url"), codeRequest, "", "no worker gets the events: %s", why)
 		return
 	}
@@ -41,10 +39,6 @@ func checkPost(r *problem.Report, o objects, t argo.Trigger) {
 		}) {
 			r.Add(at.Child("payload"), codeRequest, "take event", "the worker does not get the event of dependency %q", dependency)
 		}
-	}
-	if h.Timeout <= script.Config.Logic.Seconds || h.Timeout <= argo.MaxHTTPTimeout {
-		r.Add(at.Child("timeout"), codeTimeout, "set it to more than the time limit of the logic",
-			"the Sensor gives up before the reconcile has ended, and sends the event again")
 	}
 }
 

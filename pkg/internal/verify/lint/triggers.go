@@ -443,22 +443,12 @@ func resurrects(i *inspection, s *eventsv1.Sensor, t argo.Trigger) {
 func waitsLong(i *inspection, _ *eventsv1.Sensor, t argo.Trigger) {
 	h := t.Template.HTTP
 	switch {
-	case h == nil || postsToWorker(i, t):
+	case h == nil:
 	case h.Timeout <= 0:
 		i.report(t.Path.Child("template", "http"), "a call whose answer has a body keeps its connection for 60 s")
 	case h.Timeout > argo.MaxHTTPTimeout:
 		i.report(t.Path.Child("template", "http", "timeout"), "a call whose answer has a body keeps its connection for %d s", h.Timeout)
 	}
-}
-
-// postsToWorker reports whether a trigger waits for a worker of argoperator, whose answers are
-// empty: that frees the connection.
-func postsToWorker(i *inspection, t argo.Trigger) bool {
-	if !t.PostsInCluster() {
-		return false
-	}
-	_, why := i.set.all.Receiver(t)
-	return why == ""
 }
 
 func anyAnswer(i *inspection, _ *eventsv1.Sensor, t argo.Trigger) {

@@ -3,7 +3,7 @@
 # Event: a custom resource. It passes when something changed that its user controls. A
 # status write is no such change, so reconciles do not loop. An ADD event has no old object
 # and always passes: a restarted EventSource replays all objects as ADD.
-# For a worker: the event, which passes in one of several triggers, by its key. For a Workflow its
+# For a worker: the event, which passes in the trigger of one of several workers, by its key. For a Workflow its
 # arguments: key, name, and desired, the children that the templates make.
 
 def wantedState:
@@ -55,7 +55,7 @@ def matched: if option::setsMetadata then asOthersWrote | hole::isSelected else 
       and ((option::selected | not) or any($new, $old // {}; matched))
       # Some existing kinds allow names that are not DNS names.
       and ((option::existing | not) or ($key | safeKey))
-      and ((option::partitioned | not) or ($key | explode | add) % hole::partitions == hole::partition))
+      and ((option::shared | not) or ($key | explode | add) % hole::workers == hole::worker))
   }
   + if option::stays then {event: {$key, cause: (if $old == null then "created or replayed" else "changed" end)}}
     else {$key, name: workflowName($new.metadata.name)} end
