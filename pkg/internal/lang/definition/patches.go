@@ -79,10 +79,6 @@ func (c *checker) patches() {
 		c.subresourceOf(patch, at)
 	}
 	c.unique(names, func(i int) source.Path { return p.To(i, "name") })
-	if len(names) > 0 && c.op.Spec.Logic != nil && c.op.Spec.Finalizer == nil {
-		c.addKey(p, diag.ConflictingKeys, "patches with logic need a finalizer: the program must learn that a custom resource is deleted",
-			"write finalizer: {}; the request then has finalizing: true")
-	}
 }
 
 // subresourceOf checks what a patch of a subresource sets.

@@ -45,6 +45,11 @@ func unsupported(p *decided, d *definition.Definition) diag.List {
 			)
 		}
 	}
+	if d.Operator.Spec.Logic != nil && p.Reconcile.Finalizer == "" && slices.ContainsFunc(p.Patches, p.leavesFields) {
+		findings.Add(d.PositionOfKey("spec", "patches"), diag.ConflictingKeys,
+			"patches with logic need a finalizer: the program must learn that a custom resource is deleted",
+			"write finalizer: {}; the request then has finalizing: true")
+	}
 	return slices.Concat(findings, templateBraces(p, d), oversized(p, d), unprotected(p, d), exposedSecrets(p, d))
 }
 
