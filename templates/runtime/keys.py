@@ -21,9 +21,9 @@ class Turn:
 
 class Keys:
     """A key runs once at a time, and keys run in the order of their requests; those that only a look at the cluster requested give
-    way to the others, except one of PATIENCE. What is requested while a key runs becomes one more turn. A key has one wait at most: for a retry, or for the time that its
-    logic asked for. Keys that fail may be many and take long: one of `threads` takes none that `failed` last, and does not wait for
-    a failed request."""
+    way to the others, except one of PATIENCE. What is requested while a key runs becomes one more turn. A key has one wait at
+    most: for a retry, or for the time that its logic asked for. Keys that fail may be many and take long: one of `threads` takes
+    none that `failed` last, and does not wait for a failed request."""
 
     def __init__(self, clock=time.monotonic, most=MOST, threads=1, failed=()):
         self.clock, self.most, self.changed = clock, most, threading.Condition()

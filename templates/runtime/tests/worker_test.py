@@ -47,8 +47,8 @@ class KeysTest(unittest.TestCase):
         self.keys = Keys(self.clock, most=3)
 
     def test_requests_of_a_waiting_key_share_a_turn(self):
-        for ask, cause in (self.keys.give_way, "look"), (self.keys.ask, "created"), (self.keys.give_way, "look"), (self.keys.ask, "changed"):
-            ask("a", cause)
+        for cause in "look", "created", "look", "changed":
+            (self.keys.give_way if cause == "look" else self.keys.ask)("a", cause)
         self.assertEqual(self.keys.length(), 1)
         self.assertEqual(self.keys.take().causes, ["look", "created", "changed"])
 
