@@ -50,6 +50,7 @@ type analyser struct {
 	steps        int
 	lenient      int // > 0 inside ? or try, where errors are caught
 	branches     int // > 0 inside parts that may not be evaluated
+	defaulted    int // > 0 left of //, where errors are caught, too; wrong types are reported there nevertheless
 	needs        reads
 	waits        []Need // those of variables
 	variables    []*Variable

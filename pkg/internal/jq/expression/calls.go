@@ -279,6 +279,7 @@ func (a *analyser) part(f *gojq.Func, in value, names *env) result {
 	n := a.query(f.Args[0], in, names)
 	a.use(n.value)
 	a.wants(f.Args[0], n.value, number, "the count of "+f.Name+" must be")
+	a.settled(f, []value{n.value, unknown()})
 	r := a.query(f.Args[1], in, names)
 	r.min = 0
 	text := strings.Trim(a.shown(f.Args[0]), "() ")
@@ -407,6 +408,7 @@ func (a *analyser) builtin(f *gojq.Func, b builtin, in value, names *env) result
 // combinations of values that it is called with.
 func (a *analyser) arguments(f *gojq.Func, b builtin, in value, names *env) result {
 	r, first := one(value{}), unknown()
+	values := make([]value, len(f.Args))
 	for i, arg := range f.Args {
 		to := map[subject]value{asValue: in, toInput: in, toItem: a.item(in), toFirst: first, toAnything: unknown()}[b.args[i].to]
 		v := a.query(arg, to, names)
@@ -415,23 +417,19 @@ func (a *analyser) arguments(f *gojq.Func, b builtin, in value, names *env) resu
 			a.wants(arg, v.value, b.args[i].takes, fmt.Sprintf("argument %d of %s must be", i+1, f.Name))
 		}
 		if b.args[i].to == asValue {
-			r = v.then(r)
+			r, values[i] = v.then(r), v.value
 		}
 		if i == 0 {
 			first = v.value
 		}
 	}
+	a.settled(f, values)
 	return r
 }
 
 func (a *analyser) format(t *gojq.Term, in value, names *env) result {
-	if !slices.Contains([]string{"@text", "@json", "@html", "@uri", "@urid", "@csv", "@tsv", "@sh", "@base64", "@base64d"}, t.Format) {
-		a.fail(
-			t,
-			BadExpression,
-			fmt.Sprintf("unknown format %s", t.Format),
-			"formats: @base64, @base64d, @csv, @html, @json, @sh, @text, @tsv, @uri, @urid",
-		)
+	if !slices.Contains(formats(), t.Format) {
+		a.fail(t, BadExpression, "unknown format "+t.Format, formatsHint())
 		return one(unknown())
 	}
 	if t.Str != nil {
@@ -449,3 +447,11 @@ func (a *analyser) format(t *gojq.Term, in value, names *env) result {
 	}
 	return one(some(str))
 }
+
+// formats are those of jq that a Sensor has.
+func formats() []string {
+	return []string{"@base64", "@base64d", "@csv", "@html", "@json", "@sh", "@text", "@tsv", "@uri", "@urid"}
+}
+
+// formatsHint returns what to write instead of another format.
+func formatsHint() string { return "formats: " + strings.Join(formats(), ", ") }

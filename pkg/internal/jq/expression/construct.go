@@ -74,16 +74,22 @@ func (a *analyser) str(s *gojq.String, in value, names *env) result {
 	if s.Queries == nil {
 		return one(value{kinds: str, text: &s.Str})
 	}
-	r := one(some(str))
+	r, text, known := one(some(str)), "", true
 	for _, q := range s.Queries {
 		if q.Term.Str != nil {
+			text += q.Term.Str.Str
 			continue
 		}
 		part := a.query(q.Term.Query, in, names)
 		a.use(part.value)
 		a.missing(q, part.value, `the string would contain "null"`)
 		r = part.then(r)
+		if known = known && part.text != nil; known {
+			text += *part.text
+		}
 	}
-	r.value = some(str)
+	if r.value = some(str); known {
+		r.text = &text
+	}
 	return r
 }

@@ -45,14 +45,14 @@ var ownFunctions = []ownFunction{
 	// The address of a number in a range of IPv4 addresses, and a part of such a range,
 	// as in Terraform.
 	{"cidrhost", `def cidrhost($number): split("/") as $range | ($range[1] | tonumber | _hosts) as $size` +
-		` | if $number < 0 or $number >= $size then error("\($number) is not in \(join("/"))") else (($range[0] | _address) / $size` +
+		` | if $number < 0 or $number >= $size then error("\($number) is not in \(.)") else (($range[0] | _address) / $size` +
 		` | floor) * $size + $number | _dotted end;`},
 	{
 		"cidrsubnet",
 		`def cidrsubnet($bits; $number): split("/") as $range | (($range[1] | tonumber) + $bits) as $length | ($range[1] | tonumber` +
 			` | _hosts) as $size` +
 			` | if $length > 32 or $number < 0 or $number * ($length | _hosts) >= $size then error("there is no part \($number) of ` +
-			`\($bits) bits in \(join("/"))")` +
+			`\($bits) bits in \(.)")` +
 			` else "\((($range[0] | _address) / $size | floor) * $size + $number * ($length | _hosts) | _dotted)/\($length)" end;`,
 	},
 }

@@ -33,7 +33,13 @@ func TestOwnFunctions(t *testing.T) {
 			t.Errorf("%s: %v %s", tt.source, err, diff)
 		}
 	}
-	for _, source := range []string{`"x" | quantity`, `"1.x" | semver`, `"10.0.0.0/8" | cidrhost(-1)`, `"10.0.0.0/24" | cidrhost(256)`, `"10.0.0.0/30" | cidrsubnet(3; 0)`, `"10.0.0.0/8" | cidrsubnet(8; 256)`} {
+	const said = `"10.0.0.0/24" | try cidrhost(256) catch .`
+	if program, problems := Expression(said, Scope{}, ""); program == nil {
+		t.Errorf("%s: %v", said, problems)
+	} else if got, err := program.Run(nil, Vars{}); got != "256 is not in 10.0.0.0/24" {
+		t.Errorf("%s: %v %v", said, got, err)
+	}
+	for _, source := range []string{`"x" | quantity`, `"1.x" | semver`, `-1 as $n | "10.0.0.0/8" | cidrhost($n)`, `"10.0.0.0/24" | cidrhost(256)`, `"10.0.0.0/30" | cidrsubnet(3; 0)`, `256 as $n | "10.0.0.0/8" | cidrsubnet(8; $n)`} {
 		program, problems := Expression(source, Scope{}, "")
 		if program == nil {
 			t.Fatalf("%s: %v", source, problems)

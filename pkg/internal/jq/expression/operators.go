@@ -87,7 +87,9 @@ func (a *analyser) update(q *gojq.Query, in value, names *env) result {
 // those of right if there are none.
 func (a *analyser) alternative(q *gojq.Query, in value, names *env) result {
 	a.branches++
+	a.defaulted++
 	left := a.query(q.Left, in, names)
+	a.defaulted--
 	a.looseDefault(q)
 	right := a.query(q.Right, in, names)
 	a.branches--
@@ -302,6 +304,10 @@ func (a *analyser) arithmetic(q *gojq.Query, in value, names *env) result {
 		a.missing(q.Right, right.value, damage)
 	}
 	both.value = some(made)
+	if q.Op == gojq.OpAdd && left.text != nil && right.text != nil {
+		text := *left.text + *right.text
+		both.text = &text
+	}
 	if made == array || made == object {
 		both.shape = sum(left.value, right.value)
 	}

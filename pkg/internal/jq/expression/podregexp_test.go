@@ -194,6 +194,8 @@ func TestRegexpOfVariables(t *testing.T) {
 		{"given", "${ $parameters.region }"},
 		{"whole", "^${ $variables.part }$"},
 		{"beside", "${ $variables.part + .spec.name }"},
+		{"broken", "a["},
+		{"parameterised", "[${ $parameters.region }"},
 	} {
 		variable, problems := Define(one[0], one[1], scope)
 		if len(problems) > 0 {
@@ -210,6 +212,14 @@ func TestRegexpOfVariables(t *testing.T) {
 		tree, _ := json.Marshal(node)
 		if (len(problems) == 0) != fixed || fixed && !strings.Contains(string(tree), `[a-z]+`) {
 			t.Errorf("%s: %v %s", source, problems, tree)
+		}
+	}
+	for source, broken := range map[string]bool{
+		`test($variables.broken)`: true, `test("(\($variables.part)"; "i")`: true, `test($variables.part)`: false,
+		`test($variables.parameterised)`: false, `test($variables.read)`: false, `{broken: "b"} as $variables | test($variables.broken)`: false,
+	} {
+		if _, problems := Expression(".spec.name | "+source, scope, "boolean"); len(errorsOf(problems)) > 0 != broken {
+			t.Errorf("%s: %v", source, problems)
 		}
 	}
 }

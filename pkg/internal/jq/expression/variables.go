@@ -43,7 +43,8 @@ func Define(name string, value any, scope Scope) (*Variable, []Problem) {
 	c.assume()
 	n := c.value(nil, value, c.want)
 	v := &Variable{root: variablesRoot, name: name, source: n.source, reads: c.variables, needs: c.needs}
-	if program, _ := c.program(n); program == nil {
+	program, _ := c.program(n)
+	if program == nil {
 		v.broken, v.value = true, unknown()
 		return v, c.problems
 	}
@@ -62,6 +63,12 @@ func Define(name string, value any, scope Scope) (*Variable, []Problem) {
 		}
 		if e.mayBeNull() {
 			v.value.kinds |= null
+		}
+	}
+	given := slices.ContainsFunc(c.variables, func(v *Variable) bool { return v.root == parametersRoot }) // a Helm chart has other values
+	if constant, ok := program.Const(); ok && !given {
+		if text, ok := constant.(string); ok {
+			v.value.text = &text
 		}
 	}
 	return v, c.problems

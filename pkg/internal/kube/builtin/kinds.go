@@ -537,6 +537,17 @@ func ratios(o *corev1.LimitRangeItem, at *field.Path) field.ErrorList {
 	return errs
 }
 
+// ingressClasses validates that the annotation for the class, if there is one, agrees with the field.
+func ingressClasses(o *networkingv1.Ingress) field.ErrorList {
+	const key = "kubernetes.io/ingress.class"
+	class, annotated := o.Annotations[key]
+	if !annotated || o.Spec.IngressClassName == nil || *o.Spec.IngressClassName == class {
+		return nil
+	}
+	at := field.NewPath("metadata", "annotations").Key(key)
+	return field.ErrorList{field.Invalid(at, class, "must match `ingressClassName` when both are specified")}
+}
+
 func ingress(o *networkingv1.IngressSpec, at *field.Path) field.ErrorList {
 	if len(o.Rules) == 0 && o.DefaultBackend == nil {
 		return field.ErrorList{field.Invalid(at, "", "either `defaultBackend` or `rules` must be specified")}

@@ -44,6 +44,8 @@ func podRules(o *corev1.PodSpec, at *field.Path) field.ErrorList {
 		errs = append(errs, ifNotEmpty(subdomain)(reflect.ValueOf(o.DeprecatedServiceAccount), at.Child("serviceAccount"))...)
 	}
 	errs = append(errs, hostNamespaces(o, at)...)
+	errs = append(errs, hostSysctls(o, at.Child("securityContext", "sysctls"))...)
+	errs = append(errs, otherSystem(o, at)...)
 	return append(errs, resourceValues("limits", o.Overhead, at.Child("overhead"))...)
 }
 
@@ -74,7 +76,49 @@ func hostNamespaces(o *corev1.PodSpec, at *field.Path) field.ErrorList {
 	return errs
 }
 
-func initContainer(c *corev1.Container, names, volumes map[string]bool, at *field.Path) field.ErrorList {
+// hostSysctls validates the parameters of namespaces that the pod shares with its node.
+func hostSysctls(o *corev1.PodSpec, at *field.Path) field.ErrorList {
+	if o.SecurityContext == nil {
+		return nil
+	}
+	ofIPC := []string{
+		"kernel.sem", "kernel.shm", "kernel.shmall", "kernel.shmmax", "kernel.shmmni", "kernel.shm_rmid_forced",
+		"kernel.msg", "kernel.msgmax", "kernel.msgmnb", "kernel.msgmni",
+	}
+	var errs field.ErrorList
+	for i, s := range o.SecurityContext.Sysctls {
+		name := strings.ReplaceAll(s.Name, "/", ".")
+		switch path := at.Index(i).Child("name"); {
+		case o.HostNetwork && strings.HasPrefix(name, "net."):
+			errs = append(errs, field.Invalid(path, s.Name, "may not be specified when 'hostNetwork' is true"))
+		case o.HostIPC && (slices.Contains(ofIPC, name) || strings.HasPrefix(name, "fs.mqueue.")):
+			errs = append(errs, field.Invalid(path, s.Name, "may not be specified when 'hostIPC' is true"))
+		}
+	}
+	return errs
+}
+
+// otherSystem validates that a pod for Linux has no options of Windows.
+func otherSystem(o *corev1.PodSpec, at *field.Path) field.ErrorList {
+	if o.OS == nil || o.OS.Name != corev1.Linux {
+		return nil
+	}
+	const message = "windows options cannot be set for a linux pod"
+	var errs field.ErrorList
+	if s := o.SecurityContext; s != nil && s.WindowsOptions != nil {
+		errs = append(errs, field.Forbidden(at.Child("securityContext", "windowsOptions"), message))
+	}
+	for name, containers := range map[string][]corev1.Container{"initContainers": o.InitContainers, "containers": o.Containers} {
+		for i, c := range containers {
+			if c.SecurityContext != nil && c.SecurityContext.WindowsOptions != nil {
+				errs = append(errs, field.Forbidden(at.Child(name).Index(i).Child("securityContext", "windowsOptions"), message))
+			}
+		}
+	}
+	return errs
+}
+
+func initContainer(c *corev1.Container, names map[string]bool, volumes map[string]corev1.Volume, at *field.Path) field.ErrorList {
 	errs := container(c, names, volumes, at)
 	if c.RestartPolicy != nil {
 		errs = append(errs, among("Always")(valueOf(c.RestartPolicy), at.Child("restartPolicy"))...)
@@ -153,12 +197,13 @@ func tolerations(list []corev1.Toleration, at *field.Path) field.ErrorList {
 	return errs
 }
 
-// volumesOf checks the volumes and returns their names.
-func volumesOf(o *corev1.PodSpec, at *field.Path) (map[string]bool, field.ErrorList) {
+// volumesOf checks the volumes and returns them by their names.
+func volumesOf(o *corev1.PodSpec, at *field.Path) (volumes map[string]corev1.Volume, errs field.ErrorList) {
 	names := map[string]bool{}
-	var errs field.ErrorList
+	volumes = map[string]corev1.Volume{}
 	for i, v := range o.Volumes {
 		path := at.Index(i)
+		volumes[v.Name] = v
 		if v.Name != "" {
 			errs = append(errs, duplicate(v.Name, names, path.Child("name"))...)
 		}
@@ -170,7 +215,7 @@ func volumesOf(o *corev1.PodSpec, at *field.Path) (map[string]bool, field.ErrorL
 			errs = append(errs, projections(v.Projected, path.Child("projected"))...)
 		}
 	}
-	return names, errs
+	return volumes, errs
 }
 
 func projections(o *corev1.ProjectedVolumeSource, at *field.Path) field.ErrorList {
@@ -209,7 +254,7 @@ func pathsOf(items []corev1.KeyToPath) []string {
 }
 
 // container validates what containers and init containers have in common.
-func container(c *corev1.Container, names, volumes map[string]bool, at *field.Path) field.ErrorList {
+func container(c *corev1.Container, names map[string]bool, volumes map[string]corev1.Volume, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if c.Name != "" {
 		errs = duplicate(c.Name, names, at.Child("name"))
@@ -449,7 +494,7 @@ func downwardFile(o *corev1.DownwardAPIVolumeFile, at *field.Path) field.ErrorLi
 	return errs
 }
 
-func volumeMounts(c *corev1.Container, volumes map[string]bool, at *field.Path) field.ErrorList {
+func volumeMounts(c *corev1.Container, volumes map[string]corev1.Volume, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	privileged := c.SecurityContext != nil && c.SecurityContext.Privileged != nil && *c.SecurityContext.Privileged
 	paths := map[string]bool{}
@@ -477,6 +522,13 @@ func volumeMounts(c *corev1.Container, volumes map[string]bool, at *field.Path) 
 	for i, d := range c.VolumeDevices {
 		path := at.Child("volumeDevices").Index(i)
 		errs = append(errs, declared(d.Name, volumes, path)...)
+		if v, known := volumes[d.Name]; known && v.PersistentVolumeClaim == nil && v.Ephemeral == nil {
+			message := "can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode"
+			errs = append(errs, field.Invalid(path.Child("name"), d.Name, message))
+		}
+		if slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return m.Name == d.Name }) {
+			errs = append(errs, field.Invalid(path.Child("name"), d.Name, "must not already exist in volumeMounts"))
+		}
 		if paths[d.DevicePath] {
 			errs = append(errs, field.Invalid(path.Child("devicePath"), d.DevicePath, "must not already exist as a path in volumeMounts"))
 		}
@@ -485,8 +537,8 @@ func volumeMounts(c *corev1.Container, volumes map[string]bool, at *field.Path) 
 }
 
 // declared validates the name of a volume that a container uses.
-func declared(name string, volumes map[string]bool, at *field.Path) field.ErrorList {
-	if name != "" && !volumes[name] {
+func declared(name string, volumes map[string]corev1.Volume, at *field.Path) field.ErrorList {
+	if _, known := volumes[name]; name != "" && !known {
 		return field.ErrorList{field.NotFound(at.Child("name"), name)}
 	}
 	return nil
@@ -623,6 +675,18 @@ func nodeRequirement(o *corev1.NodeSelectorRequirement, at *field.Path) field.Er
 		return field.ErrorList{field.Invalid(at.Child("operator"), o.Operator, "not a valid selector operator")}
 	}
 	return nil
+}
+
+// nodeFields validates that only the name of a node is selected by a field.
+func nodeFields(o *corev1.NodeSelectorTerm, at *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for i, requirement := range o.MatchFields {
+		if requirement.Key != metav1.ObjectNameField {
+			path := at.Child("matchFields").Index(i).Child("key")
+			errs = append(errs, field.Invalid(path, requirement.Key, "not a valid field selector key"))
+		}
+	}
+	return errs
 }
 
 // requiredNodes validates the values of labels, which the API server only does for

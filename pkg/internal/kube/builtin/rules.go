@@ -87,6 +87,8 @@ func coreRules(object any, at *field.Path) (field.ErrorList, bool) {
 		return appArmor(o, at), true
 	case *corev1.NodeSelectorRequirement:
 		return nodeRequirement(o, at), true
+	case *corev1.NodeSelectorTerm:
+		return nodeFields(o, at), true
 	case *corev1.NodeAffinity:
 		if o.RequiredDuringSchedulingIgnoredDuringExecution == nil {
 			return nil, true
@@ -126,6 +128,8 @@ func networkRules(object any, at *field.Path) field.ErrorList {
 		return endpoints(o)
 	case *discoveryv1.EndpointSlice:
 		return endpointSlice(o)
+	case *networkingv1.Ingress:
+		return ingressClasses(o)
 	case *networkingv1.IngressSpec:
 		return ingress(o, at)
 	case *networkingv1.HTTPIngressPath:

@@ -105,7 +105,8 @@ func statefulSet(o *appsv1.StatefulSetSpec, at *field.Path) field.ErrorList {
 	}
 	for _, c := range o.VolumeClaimTemplates {
 		if c.Name != "" && !declared[c.Name] {
-			o.Template.Spec.Volumes = append(o.Template.Spec.Volumes, corev1.Volume{Name: c.Name})
+			source := corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: c.Name}}
+			o.Template.Spec.Volumes = append(o.Template.Spec.Volumes, corev1.Volume{Name: c.Name, VolumeSource: source})
 		}
 	}
 	return errs
@@ -128,7 +129,11 @@ func replicationController(o *corev1.ReplicationControllerSpec, at *field.Path) 
 // onlyPods validates what the API server does not validate in templates.
 func onlyPods(o *corev1.Pod) field.ErrorList {
 	at := field.NewPath("spec")
-	return append(imageSpaces(o.Spec.Containers, at.Child("containers")), imageSpaces(o.Spec.InitContainers, at.Child("initContainers"))...)
+	errs := append(imageSpaces(o.Spec.Containers, at.Child("containers")), imageSpaces(o.Spec.InitContainers, at.Child("initContainers"))...)
+	if o.Spec.NodeName != "" && len(o.Spec.SchedulingGates) > 0 {
+		errs = append(errs, field.Forbidden(at.Child("nodeName"), "cannot be set until all schedulingGates have been cleared"))
+	}
+	return errs
 }
 
 func imageSpaces(containers []corev1.Container, at *field.Path) field.ErrorList {
