@@ -4,14 +4,28 @@
 Port 7778 takes the events of the Sensor; what a forged one can cause is one reconcile of a custom resource that exists.
 Port 7777 has /metrics, /healthz and /readyz. ARGOPERATOR_PORTS has other ports for tests.
 """
+# ruff: noqa: E402
+# pylint: disable=wrong-import-position,wrong-import-order
+import signal
+import threading
+
+STOPPED = threading.Event()
+
+
+def obey():
+    """Ends the process at SIGTERM. In a thread, because this one may hold the lock of the event."""
+    signal.signal(signal.SIGTERM, lambda *_: threading.Thread(target=STOPPED.set).start())
+
+
+if __name__ == "__main__":
+    obey()  # before the imports, which take long: the first process of a container ignores signals until then
+
 import contextlib
 import http.client
 import http.server
 import json
 import os
-import signal
 import socket
-import threading
 import time
 
 from api import Client, log
@@ -37,7 +51,7 @@ class Process:
         self.ports = [int(port) for port in (env.get("ARGOPERATOR_PORTS") or PORTS).split()]
         self.worker = Worker(env, configs, now, sleep, clock)
         self.lease = Lease(Client(env, sleep, clock), configs[0], f"{env.get('POD_NAME') or os.getpid()}@{env.get('POD_IP') or ''}", clock)
-        self.worker.may_write, self.stopped = self.lease.held, threading.Event()
+        self.worker.may_write, self.stopped = self.lease.held, STOPPED
 
     def run(self):
         """Works while it has the Lease. Returns the exit code."""
@@ -212,9 +226,8 @@ class Server(http.server.ThreadingHTTPServer):
 
 def main(env=os.environ):
     """Runs a worker until it is told to stop, and ends the process."""
+    obey()
     process = Process(env, utc_now, time.sleep, time.monotonic)
-    # in a thread, because this one may hold the lock of the event
-    signal.signal(signal.SIGTERM, lambda *_: threading.Thread(target=process.stopped.set).start())
     address = env.get("ARGOPERATOR_ADDRESS") or ("::" if socket.has_dualstack_ipv6() else "0.0.0.0")
     servers = [Server(address, port, handler, process) for port, handler in zip(process.ports, (Events, Observation))]
     code = process.run()

@@ -2,6 +2,7 @@
 import http.client
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -150,6 +151,21 @@ class EndTest(ServeCase):
         self.assertEqual(self.live(DEPLOYMENTS + "/one")["spec"], {"replicas": 2})
         self.assertEqual(self.condition("Ready")["observedGeneration"], 3)
         self.assertEqual(self.live(LEASE)["spec"]["holderIdentity"], "")
+
+    def test_sigterm_while_the_process_starts(self):
+        folder, slow = os.path.join(self.folder, "programs"), self.path("slow")
+        shutil.copytree(HERE, folder, ignore=shutil.ignore_patterns("tests", "__pycache__"))
+        with open(os.path.join(folder, "lease.py"), "a", encoding="utf-8") as file:
+            file.write(f"\nopen({slow!r}, 'w').close()\n__import__('time').sleep(1)\n")
+        env = dict(os.environ, ARGOPERATOR_API=self.cluster.url, ARGOPERATOR_CREDENTIALS=self.folder,
+                   ARGOPERATOR_CONFIG=self.path("config.json"), ARGOPERATOR_ADDRESS=ONE, ARGOPERATOR_PORTS=" ".join(map(str, self.ports)))
+        with subprocess.Popen([sys.executable, "-B", os.path.join(folder, "serve.py")], env=env) as process:
+            self.addCleanup(process.kill)
+            end = time.monotonic() + 20
+            while not os.path.exists(slow) and time.monotonic() < end:
+                time.sleep(0.02)
+            process.terminate()
+            self.assertEqual(process.wait(20), 0)
 
     def test_nothing_begins_after_sigterm(self):
         self.config["concurrency"] = 1
