@@ -87,7 +87,11 @@ func (v *Verdict) object(value reflect.Value, at *field.Path) {
 	v.Refusals = append(v.Refusals, rulesOf(object, at)...)
 	v.Images = append(v.Images, images(object, at)...)
 	for _, f := range layoutOf(value.Type()) {
-		inner, path := value.FieldByIndex(f.index), child(at, f.name)
+		inner := value.FieldByIndex(f.index)
+		if len(f.checks) == 0 && isEmpty(inner) {
+			continue
+		}
+		path := child(at, f.name)
 		for _, check := range f.checks {
 			v.Refusals = append(v.Refusals, check(inner, path)...)
 		}
@@ -101,6 +105,17 @@ func (v *Verdict) object(value reflect.Value, at *field.Path) {
 			v.walk(inner, path)
 		}
 	}
+}
+
+// isEmpty reports whether walk finds nothing in a value.
+func isEmpty(value reflect.Value) bool {
+	switch value.Kind() {
+	case reflect.Pointer:
+		return value.IsNil()
+	case reflect.Slice:
+		return value.Len() == 0
+	}
+	return false
 }
 
 func child(at *field.Path, name string) *field.Path {

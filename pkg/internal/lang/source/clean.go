@@ -21,7 +21,7 @@ const maxDepth = 500
 // reports and removes ambiguous nodes.
 type cleaner struct {
 	doc     *Document
-	sizes   map[*yaml.Node]int // of finished nodes; 0 for open ones
+	sizes   map[*yaml.Node]int // of finished nodes with an anchor
 	aliased int
 	depth   int
 	flow    int  // > 0 between braces or brackets
@@ -35,7 +35,7 @@ func clean(doc *Document) {
 
 // node cleans a tree and returns the number of nodes that it expands to.
 func (c *cleaner) node(n *yaml.Node) int {
-	c.sizes[n] = 0
+	anchored := n.Anchor != ""
 	if c.depth++; c.depth > maxDepth {
 		if !c.tooDeep {
 			c.tooDeep = true
@@ -62,7 +62,9 @@ func (c *cleaner) node(n *yaml.Node) int {
 		}
 		size += c.node(child)
 	}
-	c.sizes[n] = size
+	if anchored {
+		c.sizes[n] = size
+	}
 	return size
 }
 
@@ -83,6 +85,9 @@ func (c *cleaner) alias(n *yaml.Node) *yaml.Node {
 
 // pairs removes duplicate keys and keys that are not plain.
 func (c *cleaner) pairs(content []*yaml.Node) []*yaml.Node {
+	if areDistinct(content) {
+		return content
+	}
 	seen := map[string]*yaml.Node{}
 	var out []*yaml.Node
 	for pair := range slices.Chunk(content, 2) {
@@ -114,6 +119,26 @@ func (c *cleaner) pairs(content []*yaml.Node) []*yaml.Node {
 		}
 	}
 	return out
+}
+
+// areDistinct reports whether all keys are texts without a meaning for YAML, and differ. Those of most mappings do.
+func areDistinct(content []*yaml.Node) bool {
+	const most = 16 // of more, comparing each with each takes long
+	if len(content) > 2*most {
+		return false
+	}
+	for n := 0; n < len(content); n += 2 {
+		key := content[n]
+		if key.Kind != yaml.ScalarNode || key.ShortTag() != "!!str" {
+			return false
+		}
+		for before := 0; before < n; before += 2 {
+			if content[before].Value == key.Value {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // keyHint explains {{ }} in a key, which YAML reads as a mapping in a mapping.

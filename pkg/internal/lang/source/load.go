@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -43,7 +42,16 @@ func (d Document) Repaired() bool { return len(d.repaired) > 0 }
 // error does not hide the problems of others. keep reports whether a syntax error in a
 // text is reported.
 func Load(file string, data []byte, keep func(text []byte) bool) ([]Document, diag.List) {
-	var list diag.List
+	docs, found := loadText(file, data, keep)
+	out := make([]Document, len(docs))
+	for n, doc := range docs {
+		out[n] = doc.Document
+	}
+	return out, found
+}
+
+// loadText is Load with the text of each document.
+func loadText(file string, data []byte, keep func(text []byte) bool) (docs []written, list diag.List) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	if TooLarge(&list, diag.Position{File: file}, data) {
 		if !keep(data) {
@@ -57,9 +65,10 @@ func Load(file string, data []byte, keep func(text []byte) bool) ([]Document, di
 		}
 		return nil, list
 	}
-	lines := strings.Split(string(data), "\n")
-	var docs []Document
-	for _, c := range split(lines) {
+	whole := string(data)
+	lines := strings.Split(whole, "\n")
+	for _, c := range split(whole) {
+		text := c.text
 		roots, err := parseYAML(c.text)
 		if err != nil && keep([]byte(c.text)) {
 			var found diag.List
@@ -72,7 +81,7 @@ func Load(file string, data []byte, keep func(text []byte) bool) ([]Document, di
 			doc := Document{Positions: Positions{File: file, Root: root, lines: lines, repaired: c.originals}}
 			clean(&doc)
 			doc.plain = err == nil && len(roots) == 1 && len(doc.Found) == 0 && isOrdinary(c.text)
-			docs = append(docs, doc)
+			docs = append(docs, written{Document: doc, text: text, from: c.line})
 		}
 	}
 	return docs, list
@@ -114,24 +123,35 @@ type chunk struct {
 	originals map[int]string // lines of the file, from 1, that text has repaired
 }
 
-var (
-	startOfDocument = regexp.MustCompile(`^---(\s|$)`)
-	directiveOrNone = regexp.MustCompile(`^(%.*|\s*#.*|\s*)$`)
-)
-
 // split splits a file before every line that starts a document. Lines before a
 // document, such as comments, belong to the document after them.
-func split(lines []string) []chunk {
+func split(text string) []chunk {
 	var out []chunk
-	start, body := 0, false
-	for i, line := range lines {
-		if startOfDocument.MatchString(line) && body {
-			out = append(out, chunk{text: strings.Join(lines[start:i], "\n") + "\n", line: start})
-			start, body = i, false
+	start, first, body := 0, 0, false // the offset and the line of the document
+	for at, n := 0, 0; at <= len(text); n++ {
+		line, _, _ := strings.Cut(text[at:], "\n")
+		starts := startsDocument(line)
+		if starts && body {
+			out = append(out, chunk{text: text[start:at], line: first})
+			start, first, body = at, n, false
 		}
-		body = body || startOfDocument.MatchString(line) || !directiveOrNone.MatchString(line)
+		body = body || starts || hasContent(line)
+		at += len(line) + 1
 	}
-	return append(out, chunk{text: strings.Join(lines[start:], "\n"), line: start})
+	return append(out, chunk{text: text[start:], line: first})
+}
+
+const spaces = " \t\f\r"
+
+func startsDocument(line string) bool {
+	rest, is := strings.CutPrefix(line, "---")
+	return is && (rest == "" || strings.IndexByte(spaces, rest[0]) >= 0)
+}
+
+// hasContent reports whether a line is more than a directive, a comment or white space.
+func hasContent(line string) bool {
+	text := strings.TrimLeft(line, spaces)
+	return text != "" && text[0] != '#' && line[0] != '%'
 }
 
 // parseYAML returns the documents up to the first syntax error.

@@ -24,7 +24,7 @@ func (c *cleaner) misread(n *yaml.Node) {
 		c.doc.Found.Add(c.doc.Of(n), diag.BadExpression, "templates of Helm and Go are not expanded here", bracesHint(text))
 		*n = yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: text, Line: n.Line, Column: n.Column}
 		c.doc.asWritten(n.Line, line)
-	case n.Kind == yaml.ScalarNode && negated().MatchString(text):
+	case n.Kind == yaml.ScalarNode && strings.HasPrefix(text, "!") && negated().MatchString(text):
 		c.negation(n, line, at)
 	case n.Kind == yaml.ScalarNode && text != "" && text[0] == '!' && (n.Value == "" || !plainTag().MatchString(n.Tag)):
 		c.retell(n, line, at, diag.YAMLTag, fmt.Sprintf("YAML reads %s as a tag", n.Tag))

@@ -47,12 +47,12 @@ func Divided(data []byte, parts int, of func(text string) int) [][]byte {
 	text := strings.TrimPrefix(string(data), "\ufeff")
 	chunks := []chunk{{text: text}}
 	if _, ok := parseJSON(text); !ok {
-		chunks = split(strings.Split(text, "\n"))
+		chunks = split(text)
 	}
 	texts, found := make([]strings.Builder, parts), make([]bool, parts)
 	for n, c := range chunks {
 		part := -1
-		if NotEmpty([]byte(c.text)) {
+		if strings.TrimSpace(c.text) != "" {
 			part = of(c.text)
 		}
 		empty := strings.Repeat("\n", strings.Count(c.text, "\n"))
@@ -97,6 +97,7 @@ func NotEmpty(text []byte) bool { return len(bytes.TrimSpace(text)) > 0 }
 type written struct {
 	Document
 	text string
+	from int // the number of lines before its text
 	json bool
 }
 
@@ -104,29 +105,22 @@ func loadObjects(in Input, keep func([]byte) bool) ([]written, diag.List) {
 	if roots, ok := parseJSON(string(in.Data)); ok {
 		var out []written
 		for _, root := range roots {
-			doc := written{Document{Positions: Positions{File: in.Name, Root: root.node}}, root.text, true}
+			doc := written{Document: Document{Positions: Positions{File: in.Name, Root: root.node}}, text: root.text, json: true}
 			clean(&doc.Document)
 			out = append(out, doc)
 		}
 		return out, nil
 	}
-	docs, list := Load(in.Name, in.Data, keep)
-	lines := strings.Split(strings.TrimPrefix(string(in.Data), "\ufeff"), "\n")
-	chunks := split(lines)
 	var out []written
+	docs, list := loadText(in.Name, in.Data, keep)
 	for _, doc := range docs {
-		i, _ := slices.BinarySearchFunc(chunks, doc.Root.Line, func(c chunk, line int) int { return c.line + 1 - line })
-		if i == len(chunks) || chunks[i].line+1 > doc.Root.Line {
-			i--
-		}
-		text := chunks[i].text
 		if doc.Repaired() { // kubectl does not read it
-			if keep([]byte(text)) {
+			if keep([]byte(doc.text)) {
 				list = append(list, doc.Found...)
 			}
 			continue
 		}
-		if n := len(out); n > 0 && out[n-1].text == text && out[n-1].Root.Line > chunks[i].line {
+		if n := len(out); n > 0 && out[n-1].from == doc.from {
 			list.Add(
 				doc.Of(doc.Root),
 				diag.YAMLSyntax,
@@ -138,7 +132,7 @@ func loadObjects(in Input, keep func([]byte) bool) ([]written, diag.List) {
 		doc.Found = slices.DeleteFunc(doc.Found, func(f diag.Finding) bool {
 			return f.Code == diag.YAMLMergeKey || f.Code == diag.YAMLTag
 		})
-		out = append(out, written{doc, text, false})
+		out = append(out, doc)
 	}
 	return out, list
 }

@@ -53,7 +53,7 @@ func (i *inspection) earlySteps(t template) {
 		for k, s := range t.Steps[j].Steps {
 			s.Inline, s.Hooks = nil, nil
 			texts := map[*field.Path]string{}
-			textsBelow(t.path.Child("steps").Index(j).Index(k), fieldsOf(s), texts)
+			taggedBelow(t.path.Child("steps").Index(j).Index(k), s, texts)
 			for at, text := range texts {
 				simple := func(text string) [][]string { return stepTag().FindAllStringSubmatch(text, -1) }
 				for _, name := range readIn(text, simple) {
@@ -85,7 +85,7 @@ func (i *inspection) earlyTasks(t template) {
 		own := task
 		own.Inline, own.Hooks, own.Depends = nil, nil, ""
 		texts := map[*field.Path]string{}
-		textsBelow(t.path.Child("dag", "tasks").Index(n), fieldsOf(own), texts)
+		taggedBelow(t.path.Child("dag", "tasks").Index(n), own, texts)
 		for at, text := range texts {
 			if strings.HasPrefix(text, "{{tasks.") && strings.Contains(at.String(), ".arguments.") {
 				continue // invalid-manifest reports it

@@ -32,13 +32,16 @@ var expressionTag = lazily(`\{\{=((?:[^}]|\}[^}])*)\}\}`)
 
 func invalidExpressions(i *inspection, f flow) {
 	for _, t := range f.templates() {
-		e := i.scopeOf(f, t)
+		e := sync.OnceValue(func() scope { return i.scopeOf(f, t) }) // most templates have no expression
 		for at, text := range i.taggedIn(t) {
-			here := e
-			if strings.HasSuffix(at.String(), ".resource.manifest") {
-				here.only, here.closed = nil, nil // what Argo cannot evaluate may be for the object
+			if !strings.Contains(text, "{{=") {
+				continue
 			}
 			for _, m := range expressionTag().FindAllStringSubmatch(text, -1) {
+				here := e()
+				if strings.HasSuffix(at.String(), ".resource.manifest") {
+					here.only, here.closed = nil, nil // what Argo cannot evaluate may be for the object
+				}
 				i.expression(at, here, m[1], false)
 			}
 		}
@@ -64,11 +67,11 @@ func invalidExpressions(i *inspection, f flow) {
 		for n, p := range t.Outputs.Parameters {
 			if p.ValueFrom != nil {
 				at := t.path.Child("outputs", "parameters").Index(n).Child("valueFrom", "expression")
-				i.expression(at, e, p.ValueFrom.Expression, false)
+				i.expressionIn(at, e, p.ValueFrom.Expression, false)
 			}
 		}
 		for n, a := range t.Outputs.Artifacts {
-			i.expression(t.path.Child("outputs", "artifacts").Index(n).Child("fromExpression"), e, a.FromExpression, false)
+			i.expressionIn(t.path.Child("outputs", "artifacts").Index(n).Child("fromExpression"), e, a.FromExpression, false)
 		}
 		if h := t.HTTP; h != nil {
 			i.expression(t.path.Child("http", "successCondition"), answered, h.SuccessCondition, true)
@@ -84,16 +87,15 @@ func invalidExpressions(i *inspection, f flow) {
 			i.selector(t.path.Child("resource", "failureCondition"), r.FailureCondition)
 		}
 	}
-	whole := i.scopeOf(f, template{})
-	i.hooks(f.path, whole, f.spec.Hooks)
+	i.hooks(f.path, func() scope { return i.scopeOf(f, template{}) }, f.spec.Hooks)
 	if r := f.spec.RetryStrategy; r != nil {
 		i.expression(f.path.Child("retryStrategy", "expression"), retried, r.Expression, true)
 	}
 }
 
-func (i *inspection) hooks(at *field.Path, e scope, hooks wfv1.LifecycleHooks) {
+func (i *inspection) hooks(at *field.Path, e func() scope, hooks wfv1.LifecycleHooks) {
 	for name, hook := range hooks {
-		i.expression(at.Child("hooks").Child(string(name), "expression"), e, hook.Expression, true)
+		i.expressionIn(at.Child("hooks").Child(string(name), "expression"), e, hook.Expression, true)
 	}
 }
 
@@ -344,11 +346,7 @@ func (e scope) types() types.Map {
 	for _, name := range e.only {
 		all[name] = types.Any
 	}
-	for name, function := range functions() {
-		if reflect.TypeOf(function).Kind() == reflect.Func {
-			all[name] = types.TypeOf(function)
-		}
-	}
+	maps.Copy(all, functionTypes())
 	in := func(path []string) types.Map {
 		of := all
 		for _, step := range path {
@@ -377,6 +375,13 @@ func (e scope) types() types.Map {
 
 // bare matches the list of all parameters, which is a text in JSON.
 var bare = lazily(`\b(workflow|inputs)\.parameters\s*([^.\[\s]|$)`)
+
+// expressionIn is expression with a scope that is made if there is an expression.
+func (i *inspection) expressionIn(at *field.Path, e func() scope, text string, condition bool) {
+	if text != "" {
+		i.expression(at, e(), text, condition)
+	}
+}
 
 // expression checks an expression that Argo evaluates with expr; a condition is true or false.
 func (i *inspection) expression(at *field.Path, e scope, text string, condition bool) {
@@ -570,6 +575,17 @@ func nearestKey(name string, known map[string]any) string {
 
 // functions are the functions that an expression can call.
 var functions = sync.OnceValue(func() map[string]any { return env.GetFuncMap(map[string]any{}) })
+
+// functionTypes are their types.
+var functionTypes = sync.OnceValue(func() types.Map {
+	out := types.Map{}
+	for name, function := range functions() {
+		if reflect.TypeOf(function).Kind() == reflect.Func {
+			out[name] = types.TypeOf(function)
+		}
+	}
+	return out
+})
 
 type visitor func(ast.Node)
 

@@ -155,17 +155,22 @@ type reading struct {
 // readAll reads files side by side, and records what their objects refer to.
 func readAll(files []source.Input, targets Targets, refer *references) []reading {
 	out := make([]reading, len(files))
+	sideBySide(len(files), func(n int) { out[n] = readOne(&files[n], targets, refer) })
+	return out
+}
+
+// sideBySide calls do for the numbers below count, on all processors.
+func sideBySide(count int, do func(n int)) {
 	var next atomic.Int64
 	var all sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(files)) {
+	for range min(runtime.GOMAXPROCS(0), count) {
 		all.Go(func() {
-			for n := int(next.Add(1)) - 1; n < len(files); n = int(next.Add(1)) - 1 {
-				out[n] = readOne(&files[n], targets, refer)
+			for n := int(next.Add(1)) - 1; n < count; n = int(next.Add(1)) - 1 {
+				do(n)
 			}
 		})
 	}
 	all.Wait()
-	return out
 }
 
 func readOne(file *source.Input, targets Targets, refer *references) reading {

@@ -279,11 +279,11 @@ func hintFor(spec any, message string) string {
 // calledOnly turns the errors of a WorkflowTemplate into warnings of another rule if they are not those of the
 // templates that run: the controller does not validate it when it is stored.
 func (i *inspection) calledOnly(r *problem.Report) {
-	object := i.Object.DeepCopyObject().(manifest.Object)
-	spec := templateSpec(object)
-	if spec == nil || len(r.Problems) == 0 || i.set.launches[i.Object] {
+	if templateSpec(i.Object) == nil || len(r.Problems) == 0 || i.set.launches[i.Object] {
 		return
 	}
+	object := i.Object.DeepCopyObject().(manifest.Object)
+	spec := templateSpec(object)
 	f := i.set.flows[i.Object][0]
 	f.spec = *spec // a copy: legalWorkflow replaces templates, and other rules read them
 	f.spec.Entrypoint, f.spec.OnExit, f.spec.Hooks = "", "", nil

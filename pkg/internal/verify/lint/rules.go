@@ -242,25 +242,11 @@ func check(list []manifest.Object, profile Profile) [][]problem.Problem {
 	set := newObjectSet(argo.NewObjects(list))
 	set.patched = profile.patched
 	rules := slices.DeleteFunc(Rules(), func(r Rule) bool { return !profile.includes(r) })
-	legality := slices.IndexFunc(rules, func(r Rule) bool { return r.Code == CodeInvalidManifest })
-	valid := make([][]problem.Problem, len(list))
-	var validation sync.WaitGroup
-	validation.Go(func() { // Argo's validators take as long as the rest, and run one at a time
-		for n, object := range set.all.List {
-			valid[n] = set.check(object, rules[legality:legality+1], profile.Strict)
-		}
-	})
-	before, after := make([][]problem.Problem, len(list)), make([][]problem.Problem, len(list))
-	for n, object := range set.all.List {
-		before[n] = set.check(object, rules[:legality], profile.Strict)
-		after[n] = set.check(object, rules[legality+1:], profile.Strict)
-		set.all.Forget(object)
-	}
-	validation.Wait()
 	out := make([][]problem.Problem, len(list))
-	for n := range out {
-		out[n] = slices.Concat(before[n], valid[n], after[n])
-	}
+	sideBySide(len(list), func(n int) {
+		out[n] = set.check(list[n], rules, profile.Strict)
+		set.all.Forget(list[n])
+	})
 	return out
 }
 

@@ -91,6 +91,9 @@ func unknownTags(i *inspection, f flow) {
 
 func (i *inspection) tagsIn(texts map[*field.Path]string, f flow, t template) {
 	for at, text := range texts {
+		if !strings.Contains(text, "{") {
+			continue
+		}
 		i.unknownMetadata(at, f, text)
 		if i.unclosedTag(at, text, isUnseen(at, f, t)) {
 			continue
@@ -126,7 +129,30 @@ var (
 )
 
 // lacksBrace returns a tag of a text that lacks a brace; "" if there is none.
-func lacksBrace(text string) string { return strings.TrimSpace(unclosed().FindString(text)) }
+func lacksBrace(text string) string {
+	if hasSimpleTags(text) {
+		return ""
+	}
+	return strings.TrimSpace(unclosed().FindString(text))
+}
+
+// hasSimpleTags reports whether each brace of a text begins or ends a tag with a name. Most texts have no others.
+func hasSimpleTags(text string) bool {
+	for {
+		_, rest, found := strings.Cut(text, "{")
+		if !found {
+			return true
+		}
+		tag, after, closed := strings.Cut(rest, "}}")
+		if !closed || tag == "" || tag[0] != '{' || strings.Trim(tag[1:], nameCharacters) != "" {
+			return false
+		}
+		text = after
+	}
+}
+
+// nameCharacters are those of a tag with a name.
+const nameCharacters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_. "
 
 const braceHint = "write two braces at both ends"
 
