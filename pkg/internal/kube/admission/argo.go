@@ -11,7 +11,6 @@ import (
 	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
 	"github.com/argoproj/argo-workflows/v3/workflow/templateresolution"
 	"github.com/argoproj/argo-workflows/v3/workflow/validate"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/argoperator/argoperator/pkg/internal/kube/admission/eventsrules"
@@ -103,7 +102,7 @@ func wrongField(at *field.Path, t eventsv1.Trigger, validate func(eventsv1.Trigg
 // Workflows runs Argo's validation of every WorkflowTemplate.
 func Workflows(o argo.Objects) []problem.Problem {
 	return argo.Each(o, func(r *problem.Report, t *wfv1.WorkflowTemplate) {
-		if err := ValidWorkflow(t, TemplatesIn(o, t.Namespace), nil, validate.ValidateOpts{}); err != nil {
+		if err := ValidWorkflow(t.DeepCopy(), TemplatesIn(o, t.Namespace), nil, validate.ValidateOpts{}); err != nil {
 			r.Add(field.NewPath("spec"), problem.CodeWorkflowTemplate, "", "%v", err)
 		}
 	})
@@ -113,22 +112,9 @@ func Workflows(o argo.Objects) []problem.Problem {
 // placeholders of parameters with a global counter.
 var validating sync.Mutex
 
-// ValidWorkflow reports why Argo's validation refuses a Workflow or a kind with Workflow
-// templates. Without cluster there are no ClusterWorkflowTemplates.
+// ValidWorkflow runs Argo's validation of a Workflow or a kind with Workflow
+// templates. It may modify the object. Without cluster there are no ClusterWorkflowTemplates.
 func ValidWorkflow(
-	object runtime.Object,
-	namespaced templateresolution.WorkflowTemplateNamespacedGetter,
-	cluster templateresolution.ClusterWorkflowTemplateGetter,
-	options validate.ValidateOpts,
-) error {
-	if isPlain(object, options) {
-		return nil
-	}
-	return runValidator(object.DeepCopyObject(), namespaced, cluster, options)
-}
-
-// runValidator runs Argo's validation, which may modify the object.
-func runValidator(
 	object any,
 	namespaced templateresolution.WorkflowTemplateNamespacedGetter,
 	cluster templateresolution.ClusterWorkflowTemplateGetter,

@@ -8,7 +8,6 @@ import (
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
 	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
 	"github.com/argoproj/argo-workflows/v3/workflow/validate"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/argoperator/argoperator/pkg/internal/kube/admission"
@@ -46,7 +45,7 @@ func triggeredWorkflow(r *problem.Report, o objects, s *eventsv1.Sensor, t argo.
 // runs, and one whose WorkflowTemplate may come later.
 func validCronWorkflows(o objects) []problem.Problem {
 	return argo.Each(o.Objects, func(r *problem.Report, c *wfv1.CronWorkflow) {
-		if err := valid(c, o, c.Namespace); err != nil {
+		if err := valid(c.DeepCopy(), o, c.Namespace); err != nil {
 			r.Add(field.NewPath("spec"), codeCronWorkflow, "", "%v", err)
 		}
 		if c.Spec.WorkflowSpec.WorkflowTemplateRef != nil {
@@ -64,7 +63,7 @@ func validCronWorkflows(o objects) []problem.Problem {
 }
 
 // valid runs Argo's validation with the WorkflowTemplates of a namespace.
-func valid(object runtime.Object, o objects, namespace string) error {
+func valid(object any, o objects, namespace string) error {
 	return admission.ValidWorkflow(object, admission.TemplatesIn(o.Objects, namespace), nil, validate.ValidateOpts{})
 }
 

@@ -414,7 +414,7 @@ func (s *objectSet) legal(object manifest.Object) error {
 		meta, spec := standIn(name)
 		return &wfv1.ClusterWorkflowTemplate{ObjectMeta: meta, Spec: spec}, nil
 	}
-	err := admission.ValidWorkflow(object, getter(get), clusterGetter(cluster), validate.ValidateOpts{Lint: true})
+	err := admission.ValidWorkflow(object.DeepCopyObject(), getter(get), clusterGetter(cluster), validate.ValidateOpts{Lint: true})
 	if missing || err != nil && aboutMetadata(err.Error()) {
 		return nil
 	}
