@@ -44,7 +44,7 @@ var guards = []guard{
 	{name: "changes of children, worker", scenario: "child-edited", operator: "worker/memcached-logic", old: `or $old != null and if (`, by: `or false and if (`, once: true},
 	{name: "the ownership check, worker", scenario: "child-foreign", operator: "worker/memcached-logic", old: "def check_owner(run, cr, child, live):", by: "def check_owner(run, cr, child, live):\n        return"},
 	{name: "retries, worker", scenario: "refusals", operator: "worker/memcached-logic", old: `self.keys.later(key, min(FIRST_RETRY << min(failed, 20), LAST_RETRY), "tried again")`, by: "pass", once: true},
-	{name: "the look at all when a worker starts", scenario: "bus-down", operator: "worker/memcached-logic", old: "self.keys.ask((operator.name, key_of(cr)), reason, always=True)", by: "pass"},
+	{name: "the look at all when a worker starts", scenario: "bus-down", operator: "worker/memcached-logic", old: "self.keys.give_way((operator.name, key_of(cr)), reason)", by: "pass"},
 	{name: "one process has the Lease", test: "TestWorker/pods", scenario: "worker-twice", operator: "worker/memcached-logic", old: `return self.holder in ("", self.identity) or self.clock() - self.since > DURATION`, by: "return True"},
 	{name: "a thread without keys that fail", patience: "3m", test: "TestWorker/pods", scenario: "key-fails", operator: "worker/memcached-logic", old: "full = 1 < self.threads <= 1 + sum(key in self.failed for key in self.running)", by: "full = False"},
 	{name: "the look at its Sensor", patience: "3m", test: "TestWorker", scenario: "engine-changed", operator: "worker/templates", old: "wanted = any(sends_to(run, sensor) for sensor in self.heard)", by: "wanted = True"},
