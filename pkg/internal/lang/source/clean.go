@@ -85,9 +85,6 @@ func (c *cleaner) alias(n *yaml.Node) *yaml.Node {
 
 // pairs removes duplicate keys and keys that are not plain.
 func (c *cleaner) pairs(content []*yaml.Node) []*yaml.Node {
-	if areDistinct(content) {
-		return content
-	}
 	seen := map[string]*yaml.Node{}
 	var out []*yaml.Node
 	for pair := range slices.Chunk(content, 2) {
@@ -119,26 +116,6 @@ func (c *cleaner) pairs(content []*yaml.Node) []*yaml.Node {
 		}
 	}
 	return out
-}
-
-// areDistinct reports whether all keys are texts without a meaning for YAML, and differ. Those of most mappings do.
-func areDistinct(content []*yaml.Node) bool {
-	const most = 16 // of more, comparing each with each takes long
-	if len(content) > 2*most {
-		return false
-	}
-	for n := 0; n < len(content); n += 2 {
-		key := content[n]
-		if key.Kind != yaml.ScalarNode || key.ShortTag() != "!!str" {
-			return false
-		}
-		for before := 0; before < n; before += 2 {
-			if content[before].Value == key.Value {
-				return false
-			}
-		}
-	}
-	return true
 }
 
 // keyHint explains {{ }} in a key, which YAML reads as a mapping in a mapping.

@@ -130,29 +130,8 @@ var (
 
 // lacksBrace returns a tag of a text that lacks a brace; "" if there is none.
 func lacksBrace(text string) string {
-	if hasSimpleTags(text) {
-		return ""
-	}
 	return strings.TrimSpace(unclosed().FindString(text))
 }
-
-// hasSimpleTags reports whether each brace of a text begins or ends a tag with a name. Most texts have no others.
-func hasSimpleTags(text string) bool {
-	for {
-		_, rest, found := strings.Cut(text, "{")
-		if !found {
-			return true
-		}
-		tag, after, closed := strings.Cut(rest, "}}")
-		if !closed || tag == "" || tag[0] != '{' || strings.Trim(tag[1:], nameCharacters) != "" {
-			return false
-		}
-		text = after
-	}
-}
-
-// nameCharacters are those of a tag with a name.
-const nameCharacters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_. "
 
 const braceHint = "write two braces at both ends"
 
