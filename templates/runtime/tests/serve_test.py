@@ -96,14 +96,6 @@ class ServeCase(Case):
         body = event if isinstance(event, bytes) else json.dumps({"event": event or {"key": "team.one", "cause": "changed"}}).encode()
         return request("POST", address, self.ports[0], "/memcached", body)
 
-    def later(self, *arguments):
-        """Sends an event. The status is appended to the list that it returns."""
-        found = []
-        thread = threading.Thread(target=lambda: found.append(self.post(*arguments)), daemon=True)
-        thread.start()
-        self.addCleanup(thread.join)
-        return found
-
     def gate(self, *arguments):
         gate = Gate(*arguments)
         self.addCleanup(gate.opened.set)
@@ -259,7 +251,7 @@ class LeaseTest(ServeCase):
         self.start(TWO)
         gate = self.gate("GET", DEPLOYMENTS)
         self.cr()
-        self.later()
+        self.post()
         self.assertTrue(gate.reached.wait(10))
         first.send_signal(signal.SIGSTOP)
         self.until(lambda: self.live(LEASE)["spec"]["holderIdentity"].endswith("@" + TWO))

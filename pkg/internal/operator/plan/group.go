@@ -163,9 +163,7 @@ func groupSensors(group *Plan, members []*Plan) []Sensor {
 func sharedConfiguration(shared Shared, members []*Plan) configured {
 	var digests []any
 	var events []Event
-	concurrency := 1
 	for _, m := range members {
-		concurrency = max(concurrency, m.Reconcile.Concurrency)
 		digests = append(digests, m.Runtime.Digest)
 		events = append(events, slices.DeleteFunc(slices.Clone(m.Events), func(e Event) bool { return e.Interval != "" })...)
 	}
@@ -177,7 +175,7 @@ func sharedConfiguration(shared Shared, members []*Plan) configured {
 			Operator: Operator{Name: name, Labels: ownLabels(name)},
 		},
 		Reconcile: Reconcile{
-			Engine: Worker, Execution: execution(Worker), Shards: 1, Concurrency: concurrency, Workers: GroupWorkers(name, members),
+			Engine: Worker, Execution: execution(Worker), Shards: 1, Workers: GroupWorkers(name, members),
 		},
 	}
 	return configured{
