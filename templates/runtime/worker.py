@@ -33,7 +33,7 @@ QUIET = 45                # seconds without a heartbeat after which it asks whet
 LINE_LIMIT = 1000         # characters of one thing that the line of a reconcile says
 REPORTED = 3              # causes that the line of a reconcile names
 WAITS = "its Workflow reconciles it"  # the result of a turn that leaves it to that
-DUE = "its time has come"  # the cause of a reconcile that the logic asked for
+DUE = "its time has come"  # the cause of a reconcile that the logic asked for, and of a resync, which no event asks for
 
 
 class Operator:
@@ -45,7 +45,6 @@ class Operator:
         self.workspace = next((path for path in workspaces if own in (None, os.path.basename(path))), None)
         self.applied = {}  # by key, what its last reconcile applied
         self.referrers, self.looked = Referrers(config.get("related") or []), False
-        self.doubted = False  # whether events may be lost that no look has made good for
         self.logic = logic_of(config.get("logic"), self.workspace)
         self.shows = Shows(spec) if spec else None
 
@@ -98,7 +97,7 @@ class Worker:
         """Looks at all custom resources."""
         self.heard = dict.fromkeys(self.heard, (self.clock(), self.now()))
         for name in self.operators:
-            self.doubt(name, "start")
+            self.look_later(name, "start")
 
     def stop(self):
         """Begins nothing more."""
@@ -123,7 +122,7 @@ class Worker:
         elif isinstance(event, dict) and name in self.operators:
             for key, cause in self.wanted(self.operators[name], event):
                 if not self.keys.ask((name, key), cause):
-                    self.doubt(name, "more events than there is room for")
+                    self.look_later(name, "more events than there is room for")
         return True
 
     def wanted(self, operator, event):
@@ -142,12 +141,11 @@ class Worker:
         kind = (event["apiVersion"], event["kind"])
         found = operator.referrers.of(kind, event["metadata"], event.get("labels") or {})
         if not operator.looked:
-            self.doubt(operator.name, "a related object changed")
+            self.look_later(operator.name, "a related object changed")
         return [(key, f"{event['kind']} {event['metadata']['name']} changed") for key in found]
 
-    def doubt(self, name, cause):
-        """Looks at all custom resources of an operator, of which events may be lost."""
-        self.operators[name].doubted = True
+    def look_later(self, name, cause):
+        """Requests a look at all custom resources of an operator."""
         self.keys.ask((name, ""), cause, always=True)
 
     def hear(self, sensor, heartbeat):
@@ -162,7 +160,7 @@ class Worker:
         if self.looks:
             self.looks -= 1
             for name in self.operators:
-                self.doubt(name, "the Sensor has subscribed")
+                self.look_later(name, "the Sensor has subscribed")
 
     # Reconciles
 
@@ -191,7 +189,7 @@ class Worker:
             elif key:
                 code, wait = self.reconcile(operator, key, client)
             else:
-                code, wait = self.look(operator, client), operator.config["resyncSeconds"]
+                code, wait = self.look(operator, client, turn.causes != [DUE]), operator.config["resyncSeconds"]
         except Failed as failure:
             code = failure.code
             log(f"failed: {failure}")
@@ -247,12 +245,12 @@ class Worker:
 
     # Looks at the whole cluster
 
-    def look(self, operator, client):
+    def look(self, operator, client, doubts):
         """Requests all custom resources that need a reconcile. Where events may be lost, that includes those of which only a
         reconcile can say it: what logic answers, and children that are computed from others. Returns the exit code."""
         run, found = self.run_of(operator, client, {}), set()
-        run.doubts, operator.doubted = operator.doubted, False
-        unclear = run.doubts and bool(operator.logic or children_read_children(run))
+        run.doubts = doubts
+        unclear = doubts and bool(operator.logic or children_read_children(run))
 
         def start(_, cr, reason):
             if last_run_failed(cr):  # of a worker before this one
@@ -267,11 +265,7 @@ class Worker:
                 self.wait_for_times(run, operator, cr)
             return "an event of it may be lost" if unclear else ""
 
-        try:
-            failed = look(run, start, first=first)
-        except BaseException:
-            operator.doubted = operator.doubted or run.doubts
-            raise
+        failed = look(run, start, first=first)
         for key in set(operator.referrers.rules) - found:
             operator.referrers.drop(key)
         operator.looked = True

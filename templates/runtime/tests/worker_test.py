@@ -23,7 +23,7 @@ from names import SHOWN as SHOWN_LABEL
 from run import Run
 from sensors import HEARTBEAT_TIMEOUT
 from show import AN_HOUR, AT_ONCE, BEGIN, ENDED, PATIENCE, PAUSE, SLACK, name_of
-from worker import LAST_RETRY, WAITS, Worker
+from worker import DUE, LAST_RETRY, WAITS, Worker
 
 from .fakecluster import CR, DEPLOYMENTS, EVENTS, WEB, WORKFLOWS, Case, always, child_of, entry_of, field_of, once, plain_text
 
@@ -967,7 +967,7 @@ class ExpiryTest(WorkerCase):
         self.turn(worker)
         self.assertEqual(worker.keys.length(), 0, "the custom resource needs no reconcile")
         self.assertEqual(worker.keys.due[self.key][0], self.clock.now + 1.5 * 3600)
-        worker.keys.ask(("memcached", ""), "resync")
+        worker.keys.ask(("memcached", ""), DUE)
         worker.keys.forget(self.key)
         self.turn(worker)
         self.assertNotIn(self.key, worker.keys.due, "only the first look sets them")
@@ -1032,9 +1032,9 @@ class LookTest(WorkerCase):
                 worker = self.worker()
                 worker.start()
                 self.assertEqual(self.found(worker), at_start)
-                worker.keys.ask(("memcached", ""), "resync")
+                worker.keys.ask(("memcached", ""), DUE)
                 self.assertEqual(self.found(worker), at_resync)
-                worker.doubt("memcached", "the Sensor has subscribed")
+                worker.look_later("memcached", "the Sensor has subscribed")
                 self.assertEqual(self.found(worker), at_start)
 
     def test_a_look_that_failed_is_made_up_for(self):

@@ -111,7 +111,7 @@ def main(env, arguments):
             worker.keys.ask((name or next(iter(worker.operators)), key), DUE, always=True)
         else:
             for name in worker.operators:
-                worker.keys.ask((name, ""), "resync", always=True)
+                worker.keys.ask((name, ""), "tried again" if (name, "") in worker.failures else DUE, always=True)
         while worker.keys.length():
             turn = worker.keys.take()
             code, line = worker.serve(turn, client)
