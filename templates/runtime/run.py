@@ -23,6 +23,7 @@ class Run:
 
     def __init__(self, env, client, now, sleep=time.sleep, config=None):
         self.config = config or read_config(env["ARGOPERATOR_CONFIG"])
+        self.unreported = False  # whether a failure could not be written to the status
         self.doubts = False  # whether a look is to find what events that may be lost have said
         self.later = None      # in a worker: requests another run after some seconds; none if they are 0
         self.finalizing = False  # whether the logic is asked to clean up

@@ -81,6 +81,7 @@ def record_failure(run, cr, generation, text, status):
         write_status(run, cr, generation, cr.get("status") or {} if status is None else status, conditions)
     except Failed as failure:
         log(f"the status could not be written: {failure}")
+        run.unreported = status is None
         if status is not None:
             record_failure(run, cr, generation, text, None)
 

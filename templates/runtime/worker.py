@@ -212,7 +212,8 @@ class Worker:
         return code, f"{who}: {causes}; {requests} requests, {seconds * 1000:.0f} ms; {told}"
 
     def reconcile(self, operator, key, client):
-        """One reconcile: its exit code, and after how many seconds its logic wants another; None if that stays as it was."""
+        """One reconcile: its exit code, and after how many seconds its logic wants another; None if that stays as it was. A
+        failure that nobody can see is tried again."""
         exchange = contextlib.nullcontext({})
         if operator.logic:
             exchange = Exchange(operator.workspace, self.env["ARGOPERATOR_STATE"])
@@ -229,7 +230,7 @@ class Worker:
                 operator.applied[key] = run.after
         if operator.shows:
             operator.shows.look(run, code, self.failures.get((operator.name, key), -1) + 2)
-        return code, asked[-1] if asked else None
+        return min(code, 1) if run.unreported else code, asked[-1] if asked else None
 
     def plan_next(self, key, code, wait):
         """When the key runs again without an event."""

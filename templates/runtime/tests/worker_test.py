@@ -631,6 +631,19 @@ class EventsTest(WorkerCase):
         self.send(worker, {"key": "team.one", "cause": "created"})
         self.assertIn(("memcached", "team.one"), worker.keys.due)
 
+    def test_a_refusal_that_is_nowhere_is_tried_again(self):
+        self.cr()
+        refused, hidden = always("PATCH", DEPLOYMENTS, 422, {"message": "invalid"}), always("PATCH", "/status$", 403)
+        self.cluster.faults = [refused, hidden]
+        worker = self.worker()
+        self.send(worker, {"key": "team.one", "cause": "created"})
+        self.assertEqual(worker.keys.due["memcached", "team.one"][1], "tried again")
+        self.cluster.faults.pop()
+        self.clock.now += 1
+        self.turn(worker)
+        self.assertIn("invalid", self.condition("Ready")["message"])
+        self.assertEqual(worker.keys.due, {}, "now it waits for a change")
+
     def test_a_refused_finalizer_is_shown(self):
         self.cr()
         self.cluster.faults = [always("PATCH", "memcacheds/one$", 403, {"message": "no finalizers here"})]
