@@ -152,7 +152,7 @@ func (s *stepRun) childStatus() error {
 func (s *stepRun) objectStatus() error {
 	o, why := s.object(s.step.ObjectStatus.Reference)
 	if o == nil {
-		return &stepError{path: []string{"objectStatus"}, message: why}
+		return &stepError{[]string{"objectStatus"}, why.message, why.hint()}
 	}
 	return s.s.WriteStatus(o, s.step.ObjectStatus.Status)
 }
@@ -177,7 +177,7 @@ func (s *stepRun) childDelete() error {
 func (s *stepRun) named(r v1alpha1.Reference, key string) (map[string]any, error) {
 	child, why := s.child(r)
 	if child == nil {
-		return nil, &stepError{path: []string{key}, message: why}
+		return nil, &stepError{[]string{key}, why.message, why.hint()}
 	}
 	return child, nil
 }
@@ -194,7 +194,7 @@ func (s *stepRun) apply() error {
 func (s *stepRun) remove() error {
 	o, why := s.object(*s.step.Remove)
 	if o == nil {
-		return &stepError{path: []string{"remove"}, message: why}
+		return &stepError{[]string{"remove"}, why.message, why.hint()}
 	}
 	if err := s.s.Delete(o); err != nil {
 		return fmt.Errorf("removing: %w", err)

@@ -1,6 +1,7 @@
 package testsuite
 
 import (
+	"cmp"
 	"encoding/base64"
 	"fmt"
 	"maps"
@@ -92,7 +93,7 @@ func (s *stepRun) expectChildren(children []map[string]any) {
 		at := []string{"expect", "children", strconv.Itoa(i)}
 		child, why := s.child(referenceOf(partial))
 		if child == nil {
-			s.unmet(s.at(at...), why, s.lastWriter(referenceOf(partial)))
+			s.unmet(s.at(at...), why.message, cmp.Or(why.hintIn(partial), s.lastWriter(referenceOf(partial))))
 			continue
 		}
 		named[placeOf(child)] = true
@@ -145,7 +146,7 @@ func (s *stepRun) expectObjects() {
 		at := []string{"expect", "objects", strconv.Itoa(i)}
 		o, why := s.object(referenceOf(partial))
 		if o == nil {
-			s.unmet(s.at(at...), why, s.lastWriter(referenceOf(partial)))
+			s.unmet(s.at(at...), why.message, cmp.Or(why.hintIn(partial), s.lastWriter(referenceOf(partial))))
 			continue
 		}
 		s.compare(partial, o, at, placeOf(o)+": ", s.lastWriter(referenceOf(o)))

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"sigs.k8s.io/yaml"
+
 	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
 	"github.com/argoperator/argoperator/pkg/internal/run/simulate"
 )
@@ -83,28 +85,35 @@ func referenceOf(partial map[string]any) v1alpha1.Reference {
 }
 
 // child returns the child that a reference identifies.
-func (p *testRun) child(r v1alpha1.Reference) (map[string]any, string) {
+func (p *testRun) child(r v1alpha1.Reference) (map[string]any, missed) {
 	return one(r, p.children(), "child of the custom resource is a")
 }
 
 // object returns any object that a reference identifies, by default in the custom
 // resource's namespace.
-func (p *testRun) object(r v1alpha1.Reference) (map[string]any, string) {
+func (p *testRun) object(r v1alpha1.Reference) (map[string]any, missed) {
 	here := slices.DeleteFunc(p.s.Objects(), func(o map[string]any) bool {
 		return r.Namespace == "" && namespaceOf(o) != "" && namespaceOf(o) != p.namespace()
 	})
 	found, why := one(r, here, "object is a")
 	if found != nil {
-		return found, ""
+		return found, missed{}
 	}
 	if elsewhere, _ := one(r, p.s.Objects(), ""); elsewhere != nil {
-		why = fmt.Sprintf("%s; %s in another namespace, which the test has to name", why, placesOf([]map[string]any{elsewhere}))
+		place := placesOf([]map[string]any{elsewhere})
+		why.message = fmt.Sprintf("%s; %s in another namespace, which the test has to name", why.message, place)
 	}
 	return nil, why
 }
 
+// missed says why a reference identifies no object.
+type missed struct {
+	message string
+	first   v1alpha1.Reference // what the reference lacks to identify the first of several objects
+}
+
 // one returns the only object that matches a reference, or why there is none.
-func one(r v1alpha1.Reference, objects []map[string]any, what string) (found map[string]any, why string) {
+func one(r v1alpha1.Reference, objects []map[string]any, what string) (found map[string]any, why missed) {
 	sameKind := slices.DeleteFunc(slices.Clone(objects), func(o map[string]any) bool {
 		return kindOf(o) != r.Kind || r.APIVersion != "" && r.APIVersion != o["apiVersion"]
 	})
@@ -114,17 +123,60 @@ func one(r v1alpha1.Reference, objects []map[string]any, what string) (found map
 	name := strings.TrimSpace(r.Kind + " " + strings.TrimPrefix(r.Namespace+"/"+r.Name, "/"))
 	switch {
 	case len(matching) == 1:
-		return matching[0], ""
+		return matching[0], missed{}
 	case len(matching) > 1:
-		return nil, fmt.Sprintf(
-			"%s matches several objects; add the name, and the namespace if it differs: %s",
-			name,
-			strings.TrimPrefix(placesOf(matching), "there is "),
-		)
+		all := strings.TrimPrefix(placesOf(matching), "there is ")
+		return nil, missed{fmt.Sprintf("%s matches several objects: %s", name, all), distinction(matching)}
 	case len(sameKind) > 0:
-		return nil, fmt.Sprintf("no %s %s; %s", what, name, placesOf(sameKind))
+		return nil, missed{message: fmt.Sprintf("no %s %s; %s", what, name, placesOf(sameKind))}
 	}
-	return nil, fmt.Sprintf("no %s %s", what, name)
+	return nil, missed{message: fmt.Sprintf("no %s %s", what, name)}
+}
+
+// distinction returns what distinguishes the first of several objects from the others.
+func distinction(objects []map[string]any) v1alpha1.Reference {
+	var r v1alpha1.Reference
+	for _, part := range []struct {
+		of   func(o map[string]any) string
+		into *string
+	}{
+		{nameOf, &r.Name},
+		{namespaceOf, &r.Namespace},
+		{func(o map[string]any) string { return textOf(o, "apiVersion") }, &r.APIVersion},
+	} {
+		value := part.of(objects[0])
+		same := slices.DeleteFunc(slices.Clone(objects), func(o map[string]any) bool { return part.of(o) != value })
+		if len(same) < len(objects) {
+			*part.into, objects = value, same
+		}
+	}
+	return r
+}
+
+// hint returns what to write in the reference.
+func (m missed) hint() string {
+	return adding(map[string]string{"apiVersion": m.first.APIVersion, "name": m.first.Name, "namespace": m.first.Namespace}, "%s")
+}
+
+// hintIn returns what to write in the partial object.
+func (m missed) hintIn(partial map[string]any) string {
+	inside, outside := "metadata: {%s}", adding(map[string]string{"apiVersion": m.first.APIVersion}, "%s")
+	if partial["metadata"] != nil {
+		inside = "%s in metadata"
+	}
+	inside = adding(map[string]string{"name": m.first.Name, "namespace": m.first.Namespace}, inside)
+	return strings.Trim(outside+"; "+inside, "; ")
+}
+
+// adding returns a hint to write keys with their values; "" if none has one.
+func adding(values map[string]string, format string) string {
+	maps.DeleteFunc(values, func(_, value string) bool { return value == "" })
+	text, err := yaml.Marshal(values)
+	if err != nil || len(values) == 0 {
+		return ""
+	}
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	return "write " + fmt.Sprintf(format, strings.Join(lines, ", "))
 }
 
 // copied returns a copy of an object without bookkeeping.
