@@ -129,7 +129,8 @@ func replicationController(o *corev1.ReplicationControllerSpec, at *field.Path) 
 // onlyPods validates what the API server does not validate in templates.
 func onlyPods(o *corev1.Pod) field.ErrorList {
 	at := field.NewPath("spec")
-	errs := append(imageSpaces(o.Spec.Containers, at.Child("containers")), imageSpaces(o.Spec.InitContainers, at.Child("initContainers"))...)
+	errs := imageSpaces(o.Spec.Containers, at.Child("containers"))
+	errs = append(errs, imageSpaces(o.Spec.InitContainers, at.Child("initContainers"))...)
 	if o.Spec.NodeName != "" && len(o.Spec.SchedulingGates) > 0 {
 		errs = append(errs, field.Forbidden(at.Child("nodeName"), "cannot be set until all schedulingGates have been cleared"))
 	}
