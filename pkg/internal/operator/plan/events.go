@@ -272,7 +272,8 @@ func parentJQ(p *configured, worker int) string {
 		"hole::children":      jqfile.List(children...),
 		"annotation::related": jqfile.String(RelatedDigest),
 		"option::readsStatus": jqfile.Bool(len(reads) > 0), "hole::fields": jqfile.RawList(strings.Join(reads, ", ")),
-		"option::shared": jqfile.Bool(len(p.Workers()) > 1), "hole::workers": jqfile.Number(len(p.Workers())), "hole::worker": jqfile.Number(worker),
+		"option::shared": jqfile.Bool(len(p.Workers()) > 1),
+		"hole::workers":  jqfile.Number(len(p.Workers())), "hole::worker": jqfile.Number(worker),
 	}, workflowHoles(p), labelHoles())
 }
 
