@@ -360,7 +360,8 @@ func generate(d *definition.Definition, options Options) (Operator, diag.List, e
 		rest, _ := plan.Draft(&local)
 		return Operator{}, append(findings, childcheck.Draft(d, rest, findings)...), nil
 	}
-	findings = append(findings, childcheck.Findings(d, p, findings)...)
+	checked, costs := childcheck.Findings(d, p, findings)
+	findings = append(findings, checked...)
 	if findings.HasErrors() {
 		return Operator{}, findings, nil // the checks of the whole operator would repeat these errors
 	}
@@ -376,7 +377,11 @@ func generate(d *definition.Definition, options Options) (Operator, diag.List, e
 	if err != nil {
 		return Operator{}, nil, fmt.Errorf("operator %s: %w", p.Operator.Name, err)
 	}
-	return Operator{bundle, &local}, append(findings, found...), nil
+	findings = append(findings, found...)
+	if !findings.HasErrors() {
+		findings = append(findings, costs()...)
+	}
+	return Operator{bundle, &local}, findings, nil
 }
 
 // bundled encodes the objects of a plan.

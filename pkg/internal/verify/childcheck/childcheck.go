@@ -32,33 +32,36 @@ import (
 
 // Findings checks where an operator writes and what rights its children grant, and
 // their templates with sample custom resources. known are earlier findings: lines with one
-// about an expression get no further warnings.
-func Findings(d *definition.Definition, p *plan.Plan, known diag.List) diag.List {
+// about an expression get no further warnings. costs are those of large custom resources, which take
+// long to find where the API server refuses the CustomResourceDefinition for the costs of its rules.
+func Findings(d *definition.Definition, p *plan.Plan, known diag.List) (findings diag.List, costs func() diag.List) {
 	reach := slices.Concat(podTemplate(d), escalations(p, d), checkNamespaces(p, d), checkSchedules(p, d))
 	if reach.HasErrors() {
-		return reach
+		return reach, nil
 	}
-	return append(reach, templates(d, p, append(slices.Clone(known), reach...))...)
+	found, costs := templates(d, p, append(slices.Clone(known), reach...))
+	return append(reach, found...), costs
 }
 
 // Draft checks the templates of a definition with errors, of those children that the plan
 // has an Object of.
 func Draft(d *definition.Definition, draft *plan.Plan, known diag.List) diag.List {
-	return slices.DeleteFunc(templates(d, draft, known).Only(diag.Error), func(f diag.Finding) bool {
+	found, _ := templates(d, draft, known)
+	return slices.DeleteFunc(found.Only(diag.Error), func(f diag.Finding) bool {
 		return slices.ContainsFunc(known, func(k diag.Finding) bool {
 			return k.Severity == diag.Error && k.File == f.File && k.Line == f.Line
 		})
 	})
 }
 
-// templates checks the templates.
-func templates(d *definition.Definition, p *plan.Plan, known diag.List) diag.List {
+// templates checks the templates, and later their costs.
+func templates(d *definition.Definition, p *plan.Plan, known diag.List) (findings diag.List, costly func() diag.List) {
 	checked := func(c plan.Child) bool { return c.Object != nil }
 	if len(p.Status.Fields) == 0 && !slices.ContainsFunc(slices.Concat(p.Children, p.Patches), checked) {
-		return nil
+		return nil, func() diag.List { return nil }
 	}
 	s := newSamples(d, p, place{"sample", "default"})
-	findings := costs(d, p, s)
+	findings = costs(d, p, s)
 	tried := &family{d: d, p: p, samples: s, runs: make([]*run, len(p.Children)), made: map[memberOf][]member{}}
 	for i, c := range p.Children {
 		if c.Object != nil {
@@ -73,7 +76,7 @@ func templates(d *definition.Definition, p *plan.Plan, known diag.List) diag.Lis
 	}
 	findings = append(findings, tried.hazards()...)
 	findings = slices.DeleteFunc(findings, func(f diag.Finding) bool { return f.Severity == diag.Warning && reported(known, f) })
-	return slices.Concat(findings, tried.growth(), costlyRules(d, s))
+	return findings, func() diag.List { return slices.Concat(tried.growth(), costlyRules(d, s)) }
 }
 
 // reported reports whether an expression of the same line has a finding already; a
