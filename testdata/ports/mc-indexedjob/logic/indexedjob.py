@@ -4,9 +4,6 @@ import copy
 import json
 import os
 
-# A Pod stays as it was made, also after a change of the job. Metacontroller notes under this key what it has applied, too.
-APPLIED = "metacontroller.k8s.io/last-applied-configuration"
-
 
 def index(job, name):
     base, _, number = name.rpartition("-")
@@ -19,21 +16,12 @@ def new_pod(job, number):
     pod.setdefault("metadata", {})["name"] = "%s-%d" % (job["metadata"]["name"], number)
     for container in pod["spec"]["containers"]:
         container.setdefault("env", []).append({"name": "JOB_INDEX", "value": str(number)})
-    applied = json.dumps(pod, sort_keys=True)
-    pod["metadata"].setdefault("annotations", {})[APPLIED] = applied
     return pod
-
-
-def as_made(pod):
-    applied = pod["metadata"]["annotations"][APPLIED]
-    made = json.loads(applied)
-    made["metadata"].setdefault("annotations", {})[APPLIED] = applied
-    return made
 
 
 def sync(job, pods):
     observed = {index(job, name): pod for name, pod in pods.items() if index(job, name) is not None}
-    desired = {number: as_made(pod) for number, pod in observed.items()}
+    desired = {number: new_pod(job, number) for number in observed}  # those that are there stay as they were made
     status = job.get("status", {})
     ended = [c for c in status.get("conditions", []) if c["type"] in ("Complete", "Failed") and c["status"] == "True"]
     if ended:  # Pods that are gone stay away, and the counts as they are
