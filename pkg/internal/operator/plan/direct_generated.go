@@ -4285,22 +4285,22 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "ownChild",
 													Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "?fieldManager="}}},
 													Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 													Name: "hole::operator"}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
-												Type: 13, Str: &gojq.String{Str: ".look"}}}, Op: 3}}, {Key: "type",
-												Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "application/apply-patch+yaml"}}}},
-											{Key: "body", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-												Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{
-													{Index: &gojq.Index{Name: "child"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
-												Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-													{Key: "apiVersion"}, {Key: "kind"}, {Key: "metadata", Val: &gojq.Query{
-														Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-															{Key: "name", Val: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-																Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-																Name: "name"}}}}}}, {Key: "uid", Val: &gojq.Query{Term: &gojq.Term{
-																Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
+												Type: 13, Str: &gojq.String{Str: ".look&force=false"}}}, Op: 3}},
+											{Key: "type", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+												Str: "application/apply-patch+yaml"}}}}, {Key: "body", Val: &gojq.Query{
+												Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"},
+													SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "child"}}}}},
+												Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+													KeyVals: []*gojq.ObjectKeyVal{{Key: "apiVersion"}, {Key: "kind"},
+														{Key: "metadata", Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+															KeyVals: []*gojq.ObjectKeyVal{{Key: "name", Val: &gojq.Query{Term: &gojq.Term{
+																Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
+																	{Index: &gojq.Index{Name: "name"}}}}}}, {Key: "uid", Val: &gojq.Query{
+																Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
 																	{Index: &gojq.Index{Name: "uid"}}}}}}}}}}}}}}}, Right: &gojq.Query{
-												Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tojson"}}},
-												Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "asYAML"}}},
-												Op:    1}, Op: 1}, Op: 1}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
+													Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tojson"}}},
+													Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "asYAML"}}},
+													Op:    1}, Op: 1}, Op: 1}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
 										Type: 7, Func: &gojq.Func{Name: "lookAt", Args: []*gojq.Query{{Left: &gojq.Query{
 											Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "childPath",
 												Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{Type: 7,

@@ -142,7 +142,7 @@
           def look(event):
             if option::never and option::absenceAllowed and $want.child != null and (event | not) then
               {method: "PATCH",
-               path: (childPath($new | hole::name) + "?fieldManager=" + hole::operator + ".look"),
+               path: (childPath($new | hole::name) + "?fieldManager=" + hole::operator + ".look&force=false"),
                type: "application/apply-patch+yaml",
                body: ($want.child | {apiVersion, kind, metadata: {name: .metadata.name, uid: $seen.uid}} | tojson | asYAML)}
             else
