@@ -1,11 +1,14 @@
 package argoperator_test
 
 import (
+	"cmp"
 	"encoding/json"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -17,6 +20,8 @@ import (
 
 	"github.com/argoperator/argoperator/pkg/argoperator"
 	"github.com/argoperator/argoperator/pkg/internal/kube/admission"
+	"github.com/argoperator/argoperator/pkg/internal/operator/plan"
+	"github.com/argoperator/argoperator/pkg/internal/testing/differential"
 	"github.com/argoperator/argoperator/pkg/internal/testing/selfcheck"
 	"github.com/argoperator/argoperator/pkg/manifest"
 )
@@ -110,4 +115,36 @@ func acceptedByArgo(t *testing.T, source string, objects []manifest.Object) {
 			}
 		}
 	}
+}
+
+// TestDrawnOperators runs the self-check on the operators of drawn definitions, with every engine that
+// supports them. DRAWN is the number of definitions.
+func TestDrawnOperators(t *testing.T) {
+	definitions, err := strconv.ParseUint(cmp.Or(os.Getenv("DRAWN"), "15"), 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checked := map[plan.Engine]int{}
+	for seed := range definitions {
+		drawn, err := differential.Draw(seed, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, engine := range []plan.Engine{plan.Direct, plan.Workflow, plan.Worker} {
+			result, err := argoperator.Generate([]argoperator.Source{drawn.Source(engine)}, argoperator.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !result.Findings.HasErrors() {
+				passesChecks(t, fmt.Sprintf("definition %d with engine %s", seed, engine), result.Operators)
+				checked[engine]++
+			}
+		}
+	}
+	for _, engine := range []plan.Engine{plan.Direct, plan.Workflow, plan.Worker} {
+		if checked[engine] == 0 {
+			t.Errorf("none of %d definitions is for engine %s", definitions, engine)
+		}
+	}
+	t.Logf("%v operators passed", checked)
 }
