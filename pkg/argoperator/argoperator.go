@@ -81,15 +81,9 @@ func (r Result) Observing() map[schema.GroupKind]bool {
 	return out
 }
 
-// Engine returns the name of the operator's engine and the pods that it runs.
+// Engine returns the name of the operator's engine and what it runs.
 func (o Operator) Engine() string {
-	switch {
-	case o.plan.Reconcile.Execution.PodPerStep:
-		return string(o.plan.Reconcile.Engine) + ", one pod per step"
-	case o.plan.Reconcile.Execution.RunsPods:
-		return string(o.plan.Reconcile.Engine) + ", one pod per reconcile"
-	}
-	return string(o.plan.Reconcile.Engine) + ", no pod per event"
+	return fmt.Sprintf("%s (%s)", o.plan.Reconcile.Engine, o.plan.Reconcile.Execution.Summary)
 }
 
 // Result is the result of Generate.
