@@ -12,7 +12,7 @@ from objects import apply_child, delete, outlives, patch_others, policy_of, prun
 from parent import acquire, decorate, refuse_templates, remove_finalizer, state_of, unchanged_parent
 from related import read_related, store_related
 from run import belongs, display_name, identity, read_json, release
-from status import condition, or_record, record_failure, report_ready, write_status
+from status import condition, last_status, or_record, record_failure, report_ready, write_status
 from values import merged
 
 LONGEST_WAIT = 30 * 24 * 3600  # seconds; a longer delay is split
@@ -188,7 +188,7 @@ def delete_in_reverse(run, cr, state):
         return min(failure.code for failure in failures)
     waiting = "waiting for " + ", ".join(map(display_name, waits))
     log(f"finalizing: {waiting}; its event continues")
-    write_status(run, cr, state["generation"], {}, [condition("Ready", "False", "Finalizing", waiting)])
+    write_status(run, cr, state["generation"], last_status(cr), [condition("Ready", "False", "Finalizing", waiting)])
     return 0
 
 

@@ -60,12 +60,18 @@ def says_paused(run, cr):
 def report_paused(run, cr):
     """Writes once that a custom resource is paused. The rest of its status is about its last reconcile."""
     if not says_paused(run, cr):
-        status = dict(cr.get("status") or {})
-        status["conditions"] = [one for one in status.get("conditions") or [] if one.get("type") != "Stalled"]
+        status = last_status(cr)
         ready = dict(condition("Ready", "False", "Paused", f"the annotation {PAUSED} stops all writes; remove it to resume"),
                      observedGeneration=cr["metadata"].get("generation", 0))
         write_status(run, cr, status.get("observedGeneration"), status, [ready])
     log(f"{run.key} is paused: nothing to do")
+
+
+def last_status(cr):
+    """The status of the last reconcile, without its failure."""
+    status = dict(cr.get("status") or {})
+    status["conditions"] = [one for one in status.get("conditions") or [] if one.get("type") != "Stalled"]
+    return status
 
 
 def record_failure(run, cr, generation, text, status):
