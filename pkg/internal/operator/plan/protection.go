@@ -59,8 +59,7 @@ func policies(p *decided) []Policy {
 			Name: "children", Kinds: kinds, Creates: true, Accounts: writers(), Exempt: true,
 			Namespaces: p.Shared.WatchNamespaces, Rule: notLabelled(p.Operator.Name, p.Shared.Namespace),
 			Message: fmt.Sprintf("only operator %s sets and changes the labels and the annotation of its children", p.Operator.Name),
-			Why: "protects the labels and annotations that decide what the operator changes and deletes, and for which events " +
-				"it starts a pod",
+			Why:     "protects the labels and annotations that decide what the operator changes and deletes, and on which events it acts",
 		})
 	}
 	return list
