@@ -136,7 +136,7 @@ func (s *samples) bares(of *v1alpha1.Existing, read [][]string) []customResource
 		out = append(out, cr)
 	}
 	for _, path := range read {
-		if path[0] == "metadata" && usersKey(path) {
+		if len(path) > 0 && path[0] == "metadata" && usersKey(path) {
 			if changed, ok := insert(out[0].served, path, "a"); ok {
 				full, _ := changed.(map[string]any)
 				out = append(out, customResource{served: full})
