@@ -72,9 +72,14 @@ func usersKey(path []string) bool {
 	case len(path) == 0 || path[0] == "status":
 		return false
 	case path[0] == "metadata":
-		return len(path) == 3 && (path[1] == "labels" || path[1] == "annotations")
+		return labelOrAnnotation(path)
 	}
 	return true
+}
+
+// labelOrAnnotation reports whether a field is a label or an annotation.
+func labelOrAnnotation(path []string) bool {
+	return len(path) == 3 && path[0] == "metadata" && (path[1] == "labels" || path[1] == "annotations")
 }
 
 // admits reports whether the API server would store a custom resource as it is.

@@ -136,7 +136,7 @@ func (s *samples) bares(of *v1alpha1.Existing, read [][]string) []customResource
 		out = append(out, cr)
 	}
 	for _, path := range read {
-		if len(path) > 0 && path[0] == "metadata" && usersKey(path) {
+		if labelOrAnnotation(path) {
 			if changed, ok := insert(out[0].served, path, "a"); ok {
 				full, _ := changed.(map[string]any)
 				out = append(out, customResource{served: full})
@@ -230,7 +230,7 @@ func (s *samples) steps(schema *resource.Schema, from, full customResource, prog
 func (s *samples) relabelled(from customResource, about [][]string, words []any) []map[string]any {
 	var out []map[string]any
 	for _, path := range about {
-		if len(path) == 0 || path[0] != "metadata" || !usersKey(path) {
+		if !labelOrAnnotation(path) {
 			continue
 		}
 		without := runtime.DeepCopyJSON(from.written)
