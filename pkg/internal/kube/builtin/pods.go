@@ -103,7 +103,7 @@ func otherSystem(o *corev1.PodSpec, at *field.Path) field.ErrorList {
 	if o.OS == nil || o.OS.Name != corev1.Linux {
 		return nil
 	}
-	const message = "windows options cannot be set for a Linux pod"
+	const message = "windows options cannot be set for a " + string(corev1.Linux) + " pod"
 	var errs field.ErrorList
 	if s := o.SecurityContext; s != nil && s.WindowsOptions != nil {
 		errs = append(errs, field.Forbidden(at.Child("securityContext", "windowsOptions"), message))
