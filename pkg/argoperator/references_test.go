@@ -285,9 +285,5 @@ func decodedYAML(t *testing.T, file string) map[string]any {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var out map[string]any
-	if err := yaml.Unmarshal(data, &out); err != nil {
-		t.Fatal(err)
-	}
-	return out
+	return mappingOf(t, string(data))
 }

@@ -21,8 +21,8 @@ func TestWholeObjects(t *testing.T) {
 	}
 	objects := []string{".", "select(true)", "select(.metadata.name != null)", "(. as $it | $it)", "$children.other", "$related.others", "$variables.all"}
 	places := map[string][]string{ // what is below spec, or below the child, with the object as OBJECT
-		"template":      {"child", `template: {data: {a: "${ OBJECT | tojson }"}}`},
-		"name":          {"child", `template: {metadata: {name: "${ OBJECT | .metadata.name }"}}`},
+		"template":      {"child", `template: {apiVersion: v1, kind: ConfigMap, metadata: {name: "${ .metadata.name }"}, data: {a: "${ OBJECT | tojson }"}}`},
+		"name":          {"child", `template: {apiVersion: v1, kind: ConfigMap, metadata: {name: "${ OBJECT | .metadata.name }"}}`},
 		"when":          {"child", `when: OBJECT != null`},
 		"forEach":       {"child", `forEach: "[OBJECT]"`},
 		"readyWhen":     {"child", `readyWhen: OBJECT != null`},
@@ -51,7 +51,7 @@ func TestWholeObjects(t *testing.T) {
 				if at[0] == "child" {
 					into = child
 				}
-				merge(into, mappingOf(t, strings.ReplaceAll(at[1], "OBJECT", object)))
+				maps.Copy(into, mappingOf(t, strings.ReplaceAll(at[1], "OBJECT", object)))
 				definition, err := yaml.Marshal(map[string]any{
 					"apiVersion": "argoperator.dev/v1alpha1", "kind": "Operator", "metadata": map[string]any{"name": "whole"}, "spec": spec,
 				})
@@ -82,16 +82,4 @@ func mappingOf(t *testing.T, text string) map[string]any {
 		t.Fatal(err)
 	}
 	return out
-}
-
-// merge sets the values of another mapping, also inside of mappings.
-func merge(into, from map[string]any) {
-	for key, value := range from {
-		inner, is := into[key].(map[string]any)
-		if other, also := value.(map[string]any); is && also {
-			merge(inner, other)
-		} else {
-			into[key] = value
-		}
-	}
 }
