@@ -189,13 +189,13 @@ func isPath(q *gojq.Query) bool {
 }
 
 // optional reports whether an expression says that its value may be missing: it ends in
-// `// null`, in `// empty`, in ?, or in a condition with a branch that is null or empty.
+// `// null`, in `// empty`, in `?`, or in a condition with a branch that is null or empty.
 func optional(q *gojq.Query) bool {
 	for q.Op == gojq.OpPipe {
 		q = q.Right
 	}
 	if q.Op == gojq.OpAlt {
-		return nothing(q.Right)
+		return nothing(q.Right) || optional(q.Right)
 	}
 	t := q.Term
 	switch {
