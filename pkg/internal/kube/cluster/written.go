@@ -71,9 +71,7 @@ func ownedPart(stored, written any, owned *fieldpath.Set, at fieldpath.PathEleme
 				out[name] = kept
 			}
 		}
-		if len(out) > 0 || whole {
-			return out
-		}
+		return out // its manager has written it, if only with fields that are empty
 	case []any:
 		written, _ := written.([]any)
 		out := []any{}
@@ -90,9 +88,7 @@ func ownedPart(stored, written any, owned *fieldpath.Set, at fieldpath.PathEleme
 				out = append(out, kept)
 			}
 		}
-		if len(out) > 0 || whole {
-			return out
-		}
+		return out
 	}
 	return nil
 }
