@@ -605,7 +605,10 @@ func ingressBackend(o *networkingv1.IngressBackend, at *field.Path) field.ErrorL
 }
 
 func typedReference(o *corev1.TypedLocalObjectReference, at *field.Path) field.ErrorList {
-	errs := ifNotEmpty(subdomain)(valueOf(o.APIGroup), at.Child("apiGroup"))
+	var errs field.ErrorList
+	if o.APIGroup != nil {
+		errs = invalid(*o.APIGroup, subdomain(*o.APIGroup), at.Child("apiGroup"))
+	}
 	for _, part := range []struct{ name, text string }{{"kind", o.Kind}, {"name", o.Name}} {
 		path := at.Child(part.name)
 		errs = append(errs, append(required(part.text, path), invalid(part.text, pathSegment(part.text), path)...)...)

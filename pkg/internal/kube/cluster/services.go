@@ -107,23 +107,30 @@ func keepAllocated(before, spec map[string]any) {
 	keepNodePorts(before, spec)
 }
 
-// keepNodePorts keeps the ports of nodes by the names of the ports.
+// keepNodePorts keeps the ports of nodes by the names of the ports. A type without ports of
+// nodes loses them, unless the update asks for one that the Service did not have.
 func keepNodePorts(before, spec map[string]any) {
-	named, used := map[any]any{}, map[any]bool{}
+	if !hasNodePorts(before) {
+		return
+	}
+	had, named, used := map[any]bool{nil: true}, map[any]any{}, map[any]bool{}
 	for _, port := range portsOf(before) {
+		had[port["nodePort"]] = true
 		named[port["name"]] = port["nodePort"]
 	}
-	for _, port := range portsOf(spec) {
+	ports := portsOf(spec)
+	asksForMore := false
+	for _, port := range ports {
 		used[port["nodePort"]] = true
+		asksForMore = asksForMore || !had[port["nodePort"]]
 	}
-	for _, port := range portsOf(spec) {
-		switch had := named[port["name"]]; {
-		case hasNodePorts(spec):
-			if port["nodePort"] == nil && had != nil && !used[had] {
-				port["nodePort"] = had
-			}
-		case hasNodePorts(before) && port["nodePort"] == had:
+	for _, port := range ports {
+		of := named[port["name"]]
+		switch {
+		case !hasNodePorts(spec) && !asksForMore:
 			delete(port, "nodePort")
+		case needsNodePorts(before) && needsNodePorts(spec) && port["nodePort"] == nil && of != nil && !used[of]:
+			port["nodePort"] = of
 		}
 	}
 }

@@ -56,6 +56,39 @@ func withoutNull(value any) {
 	}
 }
 
+// withEmptyLists returns what is stored, with the empty lists that were given: they are not stored,
+// and some are refused.
+func withEmptyLists(stored, given any) any {
+	switch g := given.(type) {
+	case map[string]any:
+		fields, ok := stored.(map[string]any)
+		if !ok {
+			return stored
+		}
+		out := maps.Clone(fields)
+		for name, value := range g {
+			list, isList := value.([]any)
+			if _, there := out[name]; there {
+				out[name] = withEmptyLists(out[name], value)
+			} else if isList && list != nil && len(list) == 0 {
+				out[name] = value
+			}
+		}
+		return out
+	case []any:
+		items, ok := stored.([]any)
+		if !ok || len(items) != len(g) {
+			return stored
+		}
+		out := make([]any, len(items))
+		for i := range items {
+			out[i] = withEmptyLists(items[i], g[i])
+		}
+		return out
+	}
+	return stored
+}
+
 // omitEmptyMetadata removes the lists and maps of the metadata that are empty.
 func omitEmptyMetadata(o Object) {
 	metadata, _ := o.Object["metadata"].(map[string]any)
@@ -73,9 +106,20 @@ func omitEmptyMetadata(o Object) {
 	}
 }
 
-// encodeText moves stringData of a Secret into data.
+// encodeText moves stringData of a Secret into data. Bytes without a value are empty.
 func encodeText(o Object) {
-	if o.GetAPIVersion() != "v1" || o.GetKind() != "Secret" {
+	if o.GetAPIVersion() != "v1" {
+		return
+	}
+	for _, name := range []string{"binaryData", "data"} {
+		data, _ := o.Object[name].(map[string]any)
+		for key, value := range data {
+			if value == nil {
+				data[key] = ""
+			}
+		}
+	}
+	if o.GetKind() != "Secret" {
 		return
 	}
 	text, ok := o.Object["stringData"].(map[string]any)

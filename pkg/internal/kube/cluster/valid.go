@@ -77,8 +77,8 @@ func unknown(req Request, paths []string) error {
 
 // invalid returns the errors that the API server would report: for an object of a
 // built-in kind and for a custom resource all of them, for other kinds those of
-// metadata.
-func (c *Cluster) invalid(req Request, old, o Object) (field.ErrorList, error) {
+// metadata. given is the object before what is empty was left out.
+func (c *Cluster) invalid(req Request, old, o Object, given map[string]any) (field.ErrorList, error) {
 	fields, err := c.schema(req.Kind)
 	if err != nil {
 		return nil, err
@@ -109,12 +109,12 @@ func (c *Cluster) invalid(req Request, old, o Object) (field.ErrorList, error) {
 	}
 	names := builtin.Name(req.Kind.GroupKind())
 	wrong := apivalidation.ValidateObjectMetaAccessor(o, req.Kind.Namespaced, names, field.NewPath("metadata"))
-	return resource.SortErrors(append(wrong, refusals(req, o)...)), nil
+	return resource.SortErrors(append(wrong, refusals(req, o, given)...)), nil
 }
 
 // refusals returns why the API server refuses an object of a built-in kind, apart from
 // its metadata.
-func refusals(req Request, o Object) field.ErrorList {
+func refusals(req Request, o Object, given map[string]any) field.ErrorList {
 	if !req.Kind.Builtin || req.Subresource != "" {
 		return nil
 	}
@@ -122,7 +122,8 @@ func refusals(req Request, o Object) field.ErrorList {
 	if err != nil {
 		return nil
 	}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, typed); err != nil {
+	object, _ := withEmptyLists(o.Object, given).(map[string]any)
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object, typed); err != nil {
 		return field.ErrorList{field.InternalError(nil, err)}
 	}
 	return builtin.Validate(typed).Refusals

@@ -429,7 +429,7 @@ func (c *Cluster) admit(req Request, old, o Object) (Object, error) {
 		}
 	}
 	omitEmptyMetadata(o)
-	var fields map[string]any
+	given, fields := o.Object, map[string]any(nil)
 	if req.Kind.Builtin {
 		encodeText(o)
 		fields = o.Object
@@ -443,7 +443,7 @@ func (c *Cluster) admit(req Request, old, o Object) (Object, error) {
 		fields, _ = kept(fields, o.Object).(map[string]any)
 		c.assign(req.key(), old, o)
 	}
-	wrong, err := c.invalid(req, old, o)
+	wrong, err := c.invalid(req, old, o, given)
 	if err != nil {
 		return nil, err
 	}

@@ -143,7 +143,10 @@ func podFields() []Immutable {
 // controller has bound yet, are treated alike.
 func claimFields() []Immutable {
 	const reason = "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims"
+	unbound := func(before, _ map[string]any) bool { return ValueAt(before, "status", "phase") != "Bound" }
 	return []Immutable{
+		{Path: path("spec.resources.requests.storage"), While: unbound, Usual: true, Forbidden: true, Reason: reason, At: path("spec")},
+		{Path: path("spec.volumeAttributesClassName"), While: unbound, Usual: true, Forbidden: true, Reason: reason, At: path("spec")},
 		{
 			Path: path("spec"), Forbidden: true,
 			Free:   paths("resources.requests.storage", "volumeAttributesClassName", "volumeName", "storageClassName"),

@@ -26,7 +26,7 @@ import (
 // needs argoperator-dev, as TestServersAgree does.
 func TestServersAgreeOnEdits(t *testing.T) {
 	program := realServer(t)
-	edits := 40
+	edits := 200
 	if testing.Short() {
 		edits = 8
 	}
@@ -151,6 +151,10 @@ func (e *editor) change(object map[string]any) {
 		}
 		return slices.Contains([]string{"apiVersion", "kind", "metadata", "status", "name", "namespace"}, key)
 	}))
+	if e.random.IntN(10) == 0 {
+		object[key] = e.empty(object[key])
+		return
+	}
 	switch value := object[key].(type) {
 	case nil:
 	case map[string]any:
@@ -168,6 +172,22 @@ func (e *editor) change(object map[string]any) {
 			object[key] = e.changedScalar(value)
 		}
 	}
+}
+
+// empty returns an empty value in the place of another one: what a template leaves of a field
+// without a value.
+func (e *editor) empty(value any) any {
+	switch value.(type) {
+	case map[string]any:
+		return pick(e.random, []any{nil, map[string]any{}})
+	case []any:
+		return pick(e.random, []any{nil, []any{}})
+	case string:
+		return pick(e.random, []any{nil, ""})
+	case bool:
+		return pick(e.random, []any{nil, false})
+	}
+	return pick(e.random, []any{nil, int64(0)})
 }
 
 func (e *editor) changedList(list []any) any {
@@ -191,6 +211,9 @@ func (e *editor) changedList(list []any) any {
 func (e *editor) changedScalar(value any) any {
 	switch value := value.(type) {
 	case string:
+		if slices.Contains(serviceTypes, value) && e.random.IntN(2) == 0 {
+			return pick(e.random, serviceTypes)
+		}
 		switch e.random.IntN(4) {
 		case 0:
 			return value + "x"
@@ -205,6 +228,8 @@ func (e *editor) changedScalar(value any) any {
 	}
 	return value
 }
+
+var serviceTypes = []string{"ClusterIP", "ExternalName", "LoadBalancer", "NodePort"}
 
 func pick[T any](random *rand.Rand, of []T) T {
 	var none T
