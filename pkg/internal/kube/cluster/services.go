@@ -30,6 +30,9 @@ func (c *Cluster) assignService(k Key, old, o Object) {
 	if old != nil {
 		before, _, _ := unstructured.NestedMap(old.Object, "spec")
 		keepAllocated(before, spec)
+		if isBalanced(before) && !isBalanced(spec) {
+			set(o, map[string]any{}, "status", "loadBalancer")
+		}
 	}
 	if needsAddress(spec) {
 		assignFamilies(spec)
