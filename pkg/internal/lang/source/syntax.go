@@ -17,7 +17,9 @@ import (
 // other file reads the text.
 var (
 	yamlPrefix = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^yaml: (line \d+: )?`) })
-	yamlLine   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`line (\d+)`) })
+	// aliasOfWord matches the error of an alias that is hardly a text such as *.example.com.
+	aliasOfWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^unknown anchor '([\w-]+)' referenced`) })
+	yamlLine    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`line (\d+)`) })
 )
 
 // YAMLError returns the message of an error of the YAML library, and the line from 1 that
@@ -118,7 +120,10 @@ func syntaxFinding(file string, c chunk, err error) (f diag.Finding, n int, fix 
 	if helmBlock().MatchString(line) {
 		return helmFinding(diag.Position{File: file, Line: c.line + n + 1, Column: 1 + indent(line)}, line), n, repair{}, true
 	}
-	if fix, ok = repaired(lines, n); !ok {
+	alias := aliasOfWord().FindStringSubmatch(message)
+	if alias != nil {
+		fix = repair{advice: syntaxHint(message, line), indent: true}
+	} else if fix, ok = repaired(lines, n); !ok {
 		if fix, i, found := earlier(lines, n); found {
 			return fix.finding(file, c.line+i, lines[i]), i, fix, true
 		}
@@ -128,6 +133,9 @@ func syntaxFinding(file string, c chunk, err error) (f diag.Finding, n int, fix 
 	f = fix.finding(file, c.line+n, line)
 	if i := strings.LastIndex(line, ": "); i >= 0 && strings.Contains(message, "mapping values are not allowed") {
 		f.Column = columnOf(line, i)
+	}
+	if alias != nil {
+		f.Column = columnOf(line, max(strings.Index(line, "*"+alias[1]), 0))
 	}
 	if i := strings.IndexByte(line, '\t'); i >= 0 && strings.Contains(message, "cannot start any token") {
 		f.Column = columnOf(line, i)
@@ -160,7 +168,7 @@ func syntaxHint(message, line string) string {
 	case strings.Contains(message, "unexpected end of stream"):
 		return "close the quote"
 	case strings.Contains(message, "unknown anchor"):
-		return "quote a value that begins with *, or write the anchor before the alias"
+		return "an anchor ends with its document (---) and stands before its aliases: write the value here; quote a text that begins with *"
 	}
 	return ""
 }
