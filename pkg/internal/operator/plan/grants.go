@@ -1,6 +1,11 @@
 package plan
 
-import "github.com/argoperator/argoperator/pkg/internal/lang/schema"
+import (
+	"reflect"
+	"slices"
+
+	"github.com/argoperator/argoperator/pkg/internal/lang/schema"
+)
 
 // grants returns every permission with its reason. TestOperators of
 // pkg/internal/run/testsuite compares them with the requests that operators send: none may
@@ -26,6 +31,17 @@ func grants(p *configured, sensors []Sensor) []Grant {
 	list = append(list, heartbeatGrants(p, sensors)...)
 	list = append(list, taskResults(ReconcileAccount), taskResults(ResyncAccount))
 	return append(list, elections(p)...)
+}
+
+// onceEach returns each permission once: several patches of one kind need the same.
+func onceEach(list []Grant) []Grant {
+	var out []Grant
+	for _, g := range list {
+		if !slices.ContainsFunc(out, func(had Grant) bool { return reflect.DeepEqual(had, g) }) {
+			out = append(out, g)
+		}
+	}
+	return out
 }
 
 // resyncAccount returns the account that looks at all custom resources.

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"reflect"
 	"slices"
 
 	"github.com/argoperator/argoperator/pkg/internal/lang/definition"
@@ -82,12 +81,10 @@ func Group(members []*Plan) (group *Plan, other int, key string) {
 			if g.Account == WorkerAccount {
 				g.Account = m.AccountOf(m.Names.Worker)
 			}
-			if !slices.ContainsFunc(group.Grants, func(had Grant) bool { return reflect.DeepEqual(had, g) }) {
-				group.Grants = append(group.Grants, g)
-			}
+			group.Grants = append(group.Grants, g)
 		}
 	}
-	group.Grants = append(group.Grants, sharedGrants(&group.configured, group.Sensors)...)
+	group.Grants = append(onceEach(group.Grants), sharedGrants(&group.configured, group.Sensors)...)
 	group.Policies = accountPolicies(&group.decided)
 	watched := watched(&group.configured, group.Sensors)
 	watched.Operators = group.Operators()

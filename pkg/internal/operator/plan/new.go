@@ -83,7 +83,7 @@ func New(d *definition.Definition) (*Plan, diag.List) {
 	return &Plan{
 		configured: *p,
 		Sensors:    sensors,
-		Grants:     append(grants(p, sensors), heldGrants(&p.decided, d)...),
+		Grants:     onceEach(append(grants(p, sensors), heldGrants(&p.decided, d)...)),
 		Policies:   policies(&p.decided),
 		Monitoring: monitoring.New(p.Shared.Monitoring, watched(p, sensors)),
 	}, findings

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -116,10 +117,13 @@ var grantMutations = []struct {
 	{"create for the Sensor", without("sensor", "create", "")},
 	{"get for the reconcile", without("workflow", "get", "")},
 	{"get for the resync", without("resync", "get", "")},
+	{"each permission twice", twice},
 	{"Events that nobody creates", with(explain.Permission{Account: "resync", ServiceAccount: "x", Verbs: []string{"create"}, Resource: "events", Why: "nobody does"})},
 	{"update for the reconcile", with(explain.Permission{Account: "workflow", ServiceAccount: "x", Verbs: []string{"update"}, Resource: "pods", Why: "it patches"})},
 	{"create for the resync", with(explain.Permission{Account: "resync", ServiceAccount: "x", Verbs: []string{"create"}, Resource: "workflows.argoproj.io", Why: "it leaves that to the Sensor"})},
 }
+
+func twice(list []explain.Permission) []explain.Permission { return append(list, list...) }
 
 // without removes a verb on resources with a suffix.
 func without(account, verb, suffix string) func([]explain.Permission) []explain.Permission {
@@ -145,7 +149,10 @@ func grantProblems(t *testing.T, operators []observed) []string {
 	used, has := map[granted]bool{}, map[granted]string{}
 	for _, o := range operators {
 		for _, report := range o.reports {
-			for _, p := range report.Permissions {
+			for i, p := range report.Permissions {
+				if slices.ContainsFunc(report.Permissions[:i], func(before explain.Permission) bool { return reflect.DeepEqual(before, p) }) {
+					out = append(out, fmt.Sprintf("%s: %s has %v on %s twice: %s", o.name, p.Account, p.Verbs, p.Resource, p.Why))
+				}
 				if p.Held {
 					continue // to grant it
 				}
