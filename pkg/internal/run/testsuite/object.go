@@ -77,10 +77,17 @@ func (p *testRun) children() []map[string]any {
 	})
 }
 
-// referenceOf returns a reference to a partial object.
+// referenceOf returns a reference to a partial object. A name that is an expression is compared
+// once the object is found.
 func referenceOf(partial map[string]any) v1alpha1.Reference {
+	text := func(path ...string) string {
+		if _, isCondition := conditionOf(valueOf(partial, path...)); isCondition {
+			return ""
+		}
+		return textOf(partial, path...)
+	}
 	return v1alpha1.Reference{
-		APIVersion: textOf(partial, "apiVersion"), Kind: kindOf(partial), Name: nameOf(partial), Namespace: namespaceOf(partial),
+		APIVersion: textOf(partial, "apiVersion"), Kind: kindOf(partial), Name: text("metadata", "name"), Namespace: text("metadata", "namespace"),
 	}
 }
 
