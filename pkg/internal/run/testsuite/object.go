@@ -87,7 +87,8 @@ func referenceOf(partial map[string]any) v1alpha1.Reference {
 		return textOf(partial, path...)
 	}
 	return v1alpha1.Reference{
-		APIVersion: textOf(partial, "apiVersion"), Kind: kindOf(partial), Name: text("metadata", "name"), Namespace: text("metadata", "namespace"),
+		APIVersion: textOf(partial, "apiVersion"), Kind: kindOf(partial),
+		Name: text("metadata", "name"), Namespace: text("metadata", "namespace"),
 	}
 }
 
