@@ -120,6 +120,7 @@ func offsetPosition(file string, data []byte, offset int) diag.Position {
 type chunk struct {
 	text      string
 	line      int
+	file      string         // all documents of the file
 	originals map[int]string // lines of the file, from 1, that text has repaired
 }
 
@@ -132,13 +133,13 @@ func split(text string) []chunk {
 		line, _, _ := strings.Cut(text[at:], "\n")
 		starts := startsDocument(line)
 		if starts && body {
-			out = append(out, chunk{text: text[start:at], line: first})
+			out = append(out, chunk{text: text[start:at], line: first, file: text})
 			start, first, body = at, n, false
 		}
 		body = body || starts || hasContent(line)
 		at += len(line) + 1
 	}
-	return append(out, chunk{text: text[start:], line: first})
+	return append(out, chunk{text: text[start:], line: first, file: text})
 }
 
 const spaces = " \t\f\r"

@@ -16,10 +16,9 @@ import (
 // The YAML library has one type for its syntax errors, and the line only in their text. No
 // other file reads the text.
 var (
-	yamlPrefix = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^yaml: (line \d+: )?`) })
-	// aliasOfWord matches the error of an alias that is hardly a text such as *.example.com.
-	aliasOfWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^unknown anchor '([\w-]+)' referenced`) })
-	yamlLine    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`line (\d+)`) })
+	yamlPrefix   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^yaml: (line \d+: )?`) })
+	unknownAlias = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^unknown anchor '(.+)' referenced`) })
+	yamlLine     = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`line (\d+)`) })
 )
 
 // YAMLError returns the message of an error of the YAML library, and the line from 1 that
@@ -120,8 +119,9 @@ func syntaxFinding(file string, c chunk, err error) (f diag.Finding, n int, fix 
 	if helmBlock().MatchString(line) {
 		return helmFinding(diag.Position{File: file, Line: c.line + n + 1, Column: 1 + indent(line)}, line), n, repair{}, true
 	}
-	alias := aliasOfWord().FindStringSubmatch(message)
-	if alias != nil {
+	alias := unknownAlias().FindStringSubmatch(message)
+	elsewhere := alias != nil && strings.Contains(c.file, "&"+alias[1]) // otherwise it is rather a text, such as *.example.com
+	if elsewhere {
 		fix = repair{advice: syntaxHint(message, line), indent: true}
 	} else if fix, ok = repaired(lines, n); !ok {
 		if fix, i, found := earlier(lines, n); found {
@@ -134,7 +134,7 @@ func syntaxFinding(file string, c chunk, err error) (f diag.Finding, n int, fix 
 	if i := strings.LastIndex(line, ": "); i >= 0 && strings.Contains(message, "mapping values are not allowed") {
 		f.Column = columnOf(line, i)
 	}
-	if alias != nil {
+	if elsewhere {
 		f.Column = columnOf(line, max(strings.Index(line, "*"+alias[1]), 0))
 	}
 	if i := strings.IndexByte(line, '\t'); i >= 0 && strings.Contains(message, "cannot start any token") {
@@ -168,7 +168,7 @@ func syntaxHint(message, line string) string {
 	case strings.Contains(message, "unexpected end of stream"):
 		return "close the quote"
 	case strings.Contains(message, "unknown anchor"):
-		return "an anchor ends with its document (---) and stands before its aliases: write the value here; quote a text that begins with *"
+		return "an anchor ends with its document (---) and stands before its aliases: write the value here, or quote a text that begins with *"
 	}
 	return ""
 }
