@@ -32,7 +32,7 @@ func TestMisspelledReferences(t *testing.T) {
 		}
 	}
 	t.Logf("%d found, missed: %s", found, strings.Join(missed, ", "))
-	// An expression over a list decides about two namespaces.
+	// An expression decides which account and which Secret the two others name.
 	if found < 40 || len(missed) > 2 {
 		t.Errorf("%d found, %d missed", found, len(missed))
 	}

@@ -24,6 +24,7 @@ var (
 	clusterRole = metav1.GroupKind{Group: "rbac.authorization.k8s.io", Kind: "ClusterRole"}
 	configMap   = metav1.GroupKind{Kind: "ConfigMap"}
 	namespace   = metav1.GroupKind{Kind: "Namespace"}
+	policy      = metav1.GroupKind{Group: "admissionregistration.k8s.io", Kind: "ValidatingAdmissionPolicy"}
 	priority    = metav1.GroupKind{Group: "scheduling.k8s.io", Kind: "PriorityClass"}
 	role        = metav1.GroupKind{Group: "rbac.authorization.k8s.io", Kind: "Role"}
 	secret      = metav1.GroupKind{Kind: "Secret"}
@@ -44,6 +45,7 @@ var (
 	ofObjects = map[string][]referenceTo{
 		"/PersistentVolumeClaim": {{storage, "spec", "storageClassName", ""}},
 		"/ServiceAccount":        {{secret, "imagePullSecrets/*", "name", ""}},
+		"admissionregistration.k8s.io/ValidatingAdmissionPolicyBinding": {{policy, "spec", "policyName", ""}},
 		"apps/StatefulSet": {
 			{service, "spec", "serviceName", ""}, {storage, "spec/volumeClaimTemplates/*/spec", "storageClassName", ""},
 		},
