@@ -168,7 +168,7 @@ func syntaxHint(message, line string) string {
 	case strings.Contains(message, "unexpected end of stream"):
 		return "close the quote"
 	case strings.Contains(message, "unknown anchor"):
-		return "an anchor ends with its document (---): write the value here, or quote a text that begins with *"
+		return "an alias needs its anchor before it in the same document: write the value here, or quote a text that begins with *"
 	}
 	return ""
 }
