@@ -68,9 +68,9 @@ func withEmptyLists(stored, given any) any {
 		out := maps.Clone(fields)
 		for name, value := range g {
 			list, isList := value.([]any)
-			if _, there := out[name]; there {
-				out[name] = withEmptyLists(out[name], value)
-			} else if isList && list != nil && len(list) == 0 {
+			if field, there := out[name]; there {
+				out[name] = withEmptyLists(field, value)
+			} else if isList && len(list) == 0 {
 				out[name] = value
 			}
 		}
